@@ -1,0 +1,191 @@
+import type { Static, TObject } from 'typebox'
+import type { Method, Params, ReadMethod, Result } from '../protocol/methods.ts'
+import type { Receipt, ReceiptPatch } from '../ledger/receipt.ts'
+import type { ServerInfo, ServerNotification } from './app-server.ts'
+
+/** Who calls, as far as the client says so: a hint, never authentication. */
+export interface Caller {
+  readonly threadId?: string
+  readonly turnId?: string
+  readonly sandbox?: string
+  /** What identifies this one call for its client; equal for a repetition by the host. */
+  readonly callIdentity?: string
+}
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number
+  /** Resolves after `ms`; rejects with the signal's reason when aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug'
+/** One JSON line; fields never hold prompt text or tokens. */
+export type Log = (level: LogLevel, event: string, fields?: Readonly<Record<string, unknown>>) => void
+
+export interface Limits {
+  /** How long one call may take before it answers with what it has, in milliseconds. */
+  readonly callMs: number
+  /** How large the JSON of one answer may be. */
+  readonly resultBytes: number
+}
+
+export interface ReadContext<U extends Method> {
+  /** Calls an App Server method that the tool declares in `uses`. */
+  call<M extends U>(method: M, params: Params<M>): Promise<Result<M>>
+  /** Aborts when the client cancels (a mutation's: only before its first step). */
+  readonly signal: AbortSignal
+  readonly caller: Caller
+  readonly clock: Clock
+  readonly log: Log
+  readonly limits: Limits
+  /** When the call budget ends, on `clock`. */
+  readonly deadline: number
+  /** Tells the client how far the call is. */
+  progress(message: string): void
+  /** Notifications of the App Server that this kind of call can see. Returns the unsubscribe. */
+  observe(listener: (notification: ServerNotification) => void): () => void
+}
+
+export interface StepOptions<T> {
+  /** What the receipt learns from the answer, saved with the end of the step; also when the answer comes late. */
+  readonly record?: (answer: T) => ReceiptPatch
+}
+
+export interface MutationContext<U extends Method> extends ReadContext<U> {
+  /** A mutating method is a step of the receipt; a read is not. The delivery marker is put in by the host. */
+  call<M extends U>(method: M, params: Params<M>, options?: StepOptions<Result<M>>): Promise<Result<M>>
+  /** Any other action on the world: intent is durable before `act` runs, the outcome after. */
+  step<T>(name: string, act: () => Promise<T>, options?: StepOptions<T>): Promise<T>
+  readonly receipt: {
+    readonly requestId: string
+    /** The delivery marker, or undefined when markers are off. */
+    readonly marker: string | undefined
+    /** As it stands. */
+    current(): Receipt
+    /** Durable when it returns. The first `threadId` also claims that thread. */
+    checkpoint(patch: ReceiptPatch): void
+  }
+  /** Receipts of earlier operations on a thread, newest first. */
+  receiptsOf(threadId: string): readonly Receipt[]
+}
+
+export interface ReconcileContext extends ReadContext<ReadMethod> {
+  /** The server that answers now. */
+  readonly server: ServerInfo
+  /** The thread of a `thread/started` broadcast that carried this marker. */
+  startedThread(marker: string): string | undefined
+}
+
+export const verdicts = [
+  'delivered',
+  'created',
+  'created_incomplete',
+  'not_found',
+  'not_delivered',
+  'unreachable',
+  'unknowable',
+] as const
+/** What reconciliation found (contract: receipts, Reconciliation). */
+export interface Verdict {
+  readonly verdict: (typeof verdicts)[number]
+  readonly looked: Readonly<Record<string, unknown>>
+  /** What the receipt learns. */
+  readonly patch?: ReceiptPatch
+}
+
+interface ToolText {
+  /** snake_case. */
+  readonly name: string
+  readonly title: string
+  /** One tight paragraph, at most 1,000 characters. */
+  readonly description: string
+}
+
+/** An input with the App Server's canned answers to it, in order per method: documentation and test. */
+export interface Example {
+  readonly input: Readonly<Record<string, unknown>>
+  readonly answers: Readonly<Partial<Record<Method, unknown>>>
+}
+
+export interface ReadTool<I extends TObject, O extends TObject, U extends ReadMethod> extends ToolText {
+  readonly kind: 'read'
+  readonly input: I
+  readonly output: O
+  readonly uses: readonly U[]
+  readonly examples: readonly Example[]
+  /** What the schema cannot say: the first broken rule of an input that fits it. Runs before anything else. */
+  check?(input: Static<I>): InputFault | undefined
+  run(ctx: ReadContext<U>, input: Static<I>): Promise<Static<O>>
+}
+
+export interface MutationTool<I extends TObject, O extends TObject, U extends Method> extends ToolText {
+  readonly kind: 'mutation'
+  readonly input: I
+  /** The whole answer: the receipt and the operation's own members (receiptOutput). */
+  readonly output: O
+  readonly uses: readonly U[]
+  readonly examples: readonly Example[]
+  check?(input: Static<I>): InputFault | undefined
+  /** The existing thread it acts on: claimed for the call, refused when it is the caller's own. */
+  thread?(input: Static<I>): string
+  /** Resolves when accepted, with what the receipt still lacks; throws a BridgeError otherwise. */
+  run(ctx: MutationContext<U>, input: Static<I>): Promise<ReceiptPatch>
+  reconcile?(ctx: ReconcileContext, receipt: Receipt): Promise<Verdict>
+}
+
+/** A broken rule of the input: where, what, and a stable code when it is not invalid_arguments. */
+export interface InputFault {
+  readonly field: string
+  readonly message: string
+  readonly code?: 'invalid_arguments' | 'unsupported_sandbox_policy'
+}
+
+/** What a host holds of a tool once its exact types are forgotten. */
+export type AnyTool = AnyRead | AnyMutation
+
+interface AnyToolParts extends ToolText {
+  readonly input: TObject
+  readonly output: TObject
+  readonly uses: readonly Method[]
+  readonly examples: readonly Example[]
+}
+export interface AnyRead extends AnyToolParts {
+  readonly kind: 'read'
+  check?(input: unknown): InputFault | undefined
+  run(ctx: ReadContext<Method>, input: unknown): Promise<unknown>
+}
+export interface AnyMutation extends AnyToolParts {
+  readonly kind: 'mutation'
+  check?(input: unknown): InputFault | undefined
+  thread?(input: unknown): string
+  run(ctx: MutationContext<Method>, input: unknown): Promise<ReceiptPatch>
+  reconcile?(ctx: ReconcileContext, receipt: Receipt): Promise<Verdict>
+}
+
+/** A read: the types of `input`, `output` and `ctx.call` follow from what is written. */
+export const defineRead = <const I extends TObject, const O extends TObject, const U extends ReadMethod>(
+  tool: Omit<ReadTool<I, O, U>, 'kind'>,
+): ReadTool<I, O, U> => Object.freeze({ ...tool, kind: 'read' })
+
+/** A mutation: its steps are recorded, its request id never acts twice. */
+export const defineMutation = <const I extends TObject, const O extends TObject, const U extends Method>(
+  tool: Omit<MutationTool<I, O, U>, 'kind'>,
+): MutationTool<I, O, U> => Object.freeze({ ...tool, kind: 'mutation' })
+
+export interface PluginScope {
+  /** Runs at host.close(), in reverse order. */
+  onClose(close: () => void | Promise<void>): void
+}
+
+export interface Plugin {
+  readonly name: string
+  /** Part of every fingerprint: `bridge`, `codex-app`, `jobs`, or a third party's own. */
+  readonly family: string
+  readonly version: string
+  readonly tools: readonly AnyTool[]
+  setup?(scope: PluginScope): void | Promise<void>
+}
+
+/** A tool family as one value. */
+export const definePlugin = (plugin: Plugin): Plugin => Object.freeze(plugin)

@@ -1,0 +1,19 @@
+export {
+  Environment,
+  Item,
+  ItemEntry,
+  Thread,
+  ThreadStatus,
+  Turn,
+} from './items.ts'
+export {
+  methodNames,
+  methods,
+  methodSpec,
+  type Effect,
+  type Method,
+  type MethodSpec,
+  type Params,
+  type ReadMethod,
+  type Result,
+} from './methods.ts'

@@ -1,0 +1,166 @@
+import { Type, type Static, type TSchema } from 'typebox'
+import { ApprovalPolicy, Environment, ItemEntry, page, QueuedSubmission, TextInput, Thread, Turn } from './items.ts'
+
+/** `read` leaves no trace on the server; `mutate` may. */
+export type Effect = 'read' | 'mutate'
+
+/**
+ * One App Server method.
+ * `marker` names the parameter that carries our delivery marker; `settles: false` marks a mutation whose lost answer
+ * leaves no message and no thread behind, so that it never makes an outcome unknown (design: receipts).
+ */
+export interface MethodSpec<E extends Effect = Effect, P extends TSchema = TSchema, R extends TSchema = TSchema> {
+  readonly effect: E
+  readonly params: P
+  readonly result: R
+  readonly timeoutMs: number
+  readonly since: string
+  readonly marker?: string
+  readonly markerRequired?: boolean
+  readonly settles?: false
+}
+
+type Extra = Partial<Pick<MethodSpec, 'timeoutMs' | 'marker' | 'markerRequired' | 'settles'>>
+
+const read = <const P extends TSchema, const R extends TSchema>(
+  params: P,
+  result: R,
+  extra: Extra = {},
+): MethodSpec<'read', P, R> => ({ timeoutMs: 15_000, since: '0.153.4', ...extra, effect: 'read', params, result })
+
+const mutate = <const P extends TSchema, const R extends TSchema>(
+  params: P,
+  result: R,
+  extra: Extra = {},
+): MethodSpec<'mutate', P, R> => ({ timeoutMs: 30_000, since: '0.153.4', ...extra, effect: 'mutate', params, result })
+
+const Cursor = Type.Optional(Type.String())
+const Limit = Type.Optional(Type.Integer())
+const OnThread = Type.Object({ threadId: Type.String() })
+const Sort = Type.Optional(Type.Enum(['asc', 'desc'], { type: 'string' }))
+const ItemsView = Type.Optional(Type.Enum(['notLoaded', 'summary', 'full'], { type: 'string' }))
+const SandboxObject = Type.Object({ type: Type.String() })
+const Config = Type.Record(Type.String(), Type.Unknown())
+const Nothing = Type.Object({})
+const Input = Type.Array(TextInput)
+
+/** Every App Server method the bridge may call: types, guard, manifest, time-outs and markers come from here. */
+export const methods = {
+  'thread/start': mutate(
+    Type.Object({
+      cwd: Type.String(),
+      approvalPolicy: Type.String(),
+      ephemeral: Type.Boolean(),
+      permissions: Type.Optional(Type.String()),
+      sandbox: Type.Optional(Type.String()),
+      config: Type.Optional(Config),
+      approvalsReviewer: Type.Optional(Type.String()),
+      model: Type.Optional(Type.String()),
+      projectId: Type.Optional(Type.String()),
+      runtimeWorkspaceRoots: Type.Optional(Type.Array(Type.String())),
+      threadSource: Type.Optional(Type.String()),
+    }),
+    Environment,
+    { marker: 'threadSource', timeoutMs: 60_000 },
+  ),
+  'thread/resume': mutate(
+    Type.Object({ threadId: Type.String(), excludeTurns: Type.Boolean() }),
+    Environment,
+    { settles: false, timeoutMs: 60_000 },
+  ),
+  'thread/section/move': mutate(
+    Type.Object({ threadId: Type.String(), sectionId: Type.Union([Type.String(), Type.Null()]) }),
+    Nothing,
+  ),
+  'thread/settings/update': mutate(
+    Type.Object({
+      threadId: Type.String(),
+      permissions: Type.Optional(Type.String()),
+      sandboxPolicy: Type.Optional(SandboxObject),
+      approvalPolicy: Type.Optional(ApprovalPolicy),
+      approvalsReviewer: Type.Optional(Type.String()),
+    }),
+    Nothing,
+  ),
+  'thread/name/set': mutate(Type.Object({ threadId: Type.String(), name: Type.String() }), Nothing),
+  'turn/start': mutate(
+    Type.Object({ threadId: Type.String(), input: Input, clientUserMessageId: Type.Optional(Type.String()) }),
+    Type.Object({ turn: Turn }),
+    { marker: 'clientUserMessageId' },
+  ),
+  'turn/steer': mutate(
+    Type.Object({
+      threadId: Type.String(),
+      expectedTurnId: Type.String(),
+      input: Input,
+      clientUserMessageId: Type.Optional(Type.String()),
+    }),
+    Type.Object({ turnId: Type.String() }),
+    { marker: 'clientUserMessageId' },
+  ),
+  'thread/queue/add': mutate(
+    Type.Object({ threadId: Type.String(), input: Input, clientUserMessageId: Type.Optional(Type.String()) }),
+    Type.Object({ queuedSubmission: QueuedSubmission }),
+    { marker: 'clientUserMessageId', markerRequired: true },
+  ),
+  'thread/unsubscribe': mutate(OnThread, Type.Object({ status: Type.String() }), { settles: false, timeoutMs: 5_000 }),
+
+  'thread/read': read(OnThread, Type.Object({ thread: Thread })),
+  'thread/list': read(
+    Type.Object({
+      cwd: Type.Optional(Type.String()),
+      limit: Limit,
+      cursor: Cursor,
+      archived: Type.Optional(Type.Boolean()),
+      useStateDbOnly: Type.Optional(Type.Boolean()),
+      sortKey: Type.Optional(Type.String()),
+    }),
+    page(Thread),
+    { timeoutMs: 30_000 },
+  ),
+  'thread/loaded/list': read(Type.Object({ limit: Limit, cursor: Cursor }), page(Type.String())),
+  'thread/turns/list': read(
+    Type.Object({ threadId: Type.String(), limit: Limit, cursor: Cursor, itemsView: ItemsView, sortDirection: Sort }),
+    page(Turn),
+    { timeoutMs: 30_000 },
+  ),
+  'thread/items/list': read(
+    Type.Object({
+      threadId: Type.String(),
+      turnId: Type.Optional(Type.String()),
+      limit: Limit,
+      cursor: Cursor,
+      sortDirection: Sort,
+    }),
+    page(ItemEntry),
+    { timeoutMs: 30_000 },
+  ),
+  'thread/queue/list': read(
+    Type.Object({ threadId: Type.String(), limit: Limit, cursor: Cursor }),
+    page(QueuedSubmission),
+  ),
+  'thread/goal/get': read(
+    OnThread,
+    Type.Object({ goal: Type.Optional(Type.Union([Type.Object({ objective: Type.String() }), Type.Null()])) }),
+  ),
+  'permissionProfile/list': read(
+    Type.Object({ cwd: Type.Optional(Type.String()), limit: Limit, cursor: Cursor }),
+    page(Type.Object({ id: Type.String(), allowed: Type.Boolean() })),
+  ),
+  'project/read': read(
+    Type.Object({ projectId: Type.String() }),
+    Type.Object({ project: Type.Object({ id: Type.String() }) }),
+  ),
+} as const satisfies Record<string, MethodSpec>
+
+type Methods = typeof methods
+export type Method = keyof Methods
+export type ReadMethod = { [M in Method]: Methods[M]['effect'] extends 'read' ? M : never }[Method]
+export type Params<M extends Method> = Static<Methods[M]['params']>
+export type Result<M extends Method> = Static<Methods[M]['result']>
+
+/** The names of all methods, in the table's order. */
+export const methodNames: readonly Method[] = Object.keys(methods).filter((name): name is Method => name in methods)
+
+/** The table's row of a method, with its literal types forgotten. */
+export const methodSpec = (method: Method): MethodSpec => methods[method]
