@@ -14,11 +14,11 @@ export interface ServerInfo {
   readonly socketMtimeNs: string
 }
 
-export interface ConnectionCallOptions {
+export interface ConnectionCallOptions<M extends Method> {
   /** Ends the wait, not the call: what was sent was sent. */
   readonly signal?: AbortSignal
   /** An answer that comes after the time-out was reported, while the connection lives. */
-  readonly onLateAnswer?: (answer: unknown) => void
+  readonly onLateAnswer?: (answer: Result<M>) => void
 }
 
 /** One logical connection: opened lazily, opened again after a loss. */
@@ -27,7 +27,7 @@ export interface Connection {
    * Sends one request and awaits its answer, checked against the method table.
    * @throws TransportError (no answer; `delivery` says whether it left), AppServerError (an error answer)
    */
-  call<M extends Method>(method: M, params: Params<M>, options?: ConnectionCallOptions): Promise<Result<M>>
+  call<M extends Method>(method: M, params: Params<M>, options?: ConnectionCallOptions<M>): Promise<Result<M>>
   /** Opens the connection if there is none. @throws TransportError with delivery not_sent */
   connect(): Promise<ServerInfo>
   /** What the last handshake told; undefined before the first. */

@@ -14,74 +14,298 @@ const row = (next: Next, when: string, hint: string): CodeRow => ({ next, when, 
 /** Every code that a user can meet. */
 export const errorCodes = {
   // The call
-  invalid_arguments: row('fix_call', 'An argument is missing, unknown, misplaced or out of its bounds.', 'Correct the named field and call again.'),
-  invalid_cwd: row('fix_call', '`cwd` is not an existing absolute directory on this host.', 'Pass the absolute path of an existing directory.'),
-  unsupported_sandbox_policy: row('fix_call', 'The policy cannot be asked for when a thread is created (read-only with network).', 'Choose workspace-write with network, or read-only without.'),
-  self_target: row('fix_call', 'A thread tried to act on itself through the bridge.', 'Act on another thread; answer in your own turn instead.'),
-  unknown_tool: row('fix_call', 'No plugin of this host has a tool of that name.', 'List the tools and use one of their names.'),
-  unknown_request: row('fix_call', 'The ledger of this App Server holds no receipt for that request_id.', 'Check the id and the socket; nothing was recorded under it here.'),
-  unknown_thread: row('fix_call', 'The App Server knows no thread of that id.', 'Take the id from list_threads or from a receipt.'),
-  unknown_project: row('new_request_id', 'The App Server knows no project of that id.', 'Leave app_server_project_id out, or use the id of an existing project.'),
-  invalid_cursor: row('fix_call', 'The cursor is not one that this list handed out.', 'Pass nextCursor exactly as it was returned, or leave the cursor out.'),
-  request_conflict: row('new_request_id', 'The request_id was used before with other arguments.', 'Use a new request_id for a new intention; the old receipt is unchanged.'),
-  cancelled: row('same_request_id', 'The client cancelled the call before anything was sent.', 'Nothing happened. Repeat the call if you still want it.'),
-  thread_claimed: row('same_request_id', 'Another call was working on the thread for 30 s.', 'Nothing was sent. Repeat the call.'),
+  invalid_arguments: row(
+    'fix_call',
+    'An argument is missing, unknown, misplaced or out of its bounds.',
+    'Correct the named field and call again.',
+  ),
+  invalid_cwd: row(
+    'fix_call',
+    '`cwd` is not an existing absolute directory on this host.',
+    'Pass the absolute path of an existing directory.',
+  ),
+  unsupported_sandbox_policy: row(
+    'fix_call',
+    'The policy cannot be asked for when a thread is created (read-only with network).',
+    'Choose workspace-write with network, or read-only without.',
+  ),
+  self_target: row(
+    'fix_call',
+    'A thread tried to act on itself through the bridge.',
+    'Act on another thread; answer in your own turn instead.',
+  ),
+  unknown_tool: row(
+    'fix_call',
+    'No plugin of this host has a tool of that name.',
+    'List the tools and use one of their names.',
+  ),
+  unknown_request: row(
+    'fix_call',
+    'The ledger of this App Server holds no receipt for that request_id.',
+    'Check the id and the socket; nothing was recorded under it here.',
+  ),
+  unknown_thread: row(
+    'fix_call',
+    'The App Server knows no thread of that id.',
+    'Take the id from list_threads or from a receipt.',
+  ),
+  unknown_project: row(
+    'new_request_id',
+    'The App Server knows no project of that id.',
+    'Leave app_server_project_id out, or use the id of an existing project.',
+  ),
+  invalid_cursor: row(
+    'fix_call',
+    'The cursor is not one that this list handed out.',
+    'Pass nextCursor exactly as it was returned, or leave the cursor out.',
+  ),
+  request_conflict: row(
+    'new_request_id',
+    'The request_id was used before with other arguments.',
+    'Use a new request_id for a new intention; the old receipt is unchanged.',
+  ),
+  cancelled: row(
+    'same_request_id',
+    'The client cancelled the call before anything was sent.',
+    'Nothing happened. Repeat the call if you still want it.',
+  ),
+  thread_claimed: row(
+    'same_request_id',
+    'Another call was working on the thread for 30 s.',
+    'Nothing was sent. Repeat the call.',
+  ),
 
   // The App Server's socket
-  socket_absent: row('same_request_id', 'There is no socket at the App Server path.', 'Start the App Server (`codex app-server --listen unix://`) or pass --socket.'),
-  socket_stale: row('same_request_id', 'A socket file exists but nobody listens on it.', 'The App Server died or was stopped: start it again.'),
-  socket_forbidden: row('same_request_id', 'The socket may not be opened by this user.', 'Run the bridge as the user who runs the App Server.'),
-  socket_path_too_long: row('same_request_id', 'The socket path is longer than a Unix socket address allows (107 bytes), also when resolved.', 'Start the App Server on a shorter path and pass it with --socket.'),
-  socket_not_websocket: row('same_request_id', 'Something listens on the socket but does not speak WebSocket.', 'Check --socket: it must be the App Server control socket.'),
-  socket_silent: row('same_request_id', 'The socket accepts connections but the App Server does not answer.', 'The App Server hangs or is stopped: look at its process.'),
-  handshake_failed: row('same_request_id', 'The App Server refused `initialize`.', 'Compare the versions of Codex and of the bridge (doctor).'),
-  connection_lost: row('same_request_id', 'The connection to the App Server ended before the answer.', 'Repeat the call; a receipt tells what is known.'),
-  request_timeout: row('same_request_id', 'The App Server did not answer in time.', 'Look at the load of the App Server, then repeat.'),
-  message_too_large: row('fix_call', 'The message to the App Server would be over 8 MiB.', 'Send less text in one call.'),
-  result_too_large: row('fix_call', 'One row of the App Server’s answer is larger than 64 MiB.', 'This item cannot be read through the bridge.'),
-  unexpected_answer: row('same_request_id', 'The App Server answered in a shape that this version of the bridge does not know.', 'Compare the versions of Codex and of the bridge (doctor).'),
+  socket_absent: row(
+    'same_request_id',
+    'There is no socket at the App Server path.',
+    'Start the App Server (`codex app-server --listen unix://`) or pass --socket.',
+  ),
+  socket_stale: row(
+    'same_request_id',
+    'A socket file exists but nobody listens on it.',
+    'The App Server died or was stopped: start it again.',
+  ),
+  socket_forbidden: row(
+    'same_request_id',
+    'The socket may not be opened by this user.',
+    'Run the bridge as the user who runs the App Server.',
+  ),
+  socket_path_too_long: row(
+    'same_request_id',
+    'The socket path is longer than a Unix socket address allows (107 bytes), also when resolved.',
+    'Start the App Server on a shorter path and pass it with --socket.',
+  ),
+  socket_not_websocket: row(
+    'same_request_id',
+    'Something listens on the socket but does not speak WebSocket.',
+    'Check --socket: it must be the App Server control socket.',
+  ),
+  socket_silent: row(
+    'same_request_id',
+    'The socket accepts connections but the App Server does not answer.',
+    'The App Server hangs or is stopped: look at its process.',
+  ),
+  handshake_failed: row(
+    'same_request_id',
+    'The App Server refused `initialize`.',
+    'Compare the versions of Codex and of the bridge (doctor).',
+  ),
+  connection_lost: row(
+    'same_request_id',
+    'The connection to the App Server ended before the answer.',
+    'Repeat the call; a receipt tells what is known.',
+  ),
+  request_timeout: row(
+    'same_request_id',
+    'The App Server did not answer in time.',
+    'Look at the load of the App Server, then repeat.',
+  ),
+  message_too_large: row(
+    'fix_call',
+    'The message to the App Server would be over 8 MiB.',
+    'Send less text in one call.',
+  ),
+  result_too_large: row(
+    'fix_call',
+    'One row of the App Server’s answer is larger than 64 MiB.',
+    'This item cannot be read through the bridge.',
+  ),
+  unexpected_answer: row(
+    'same_request_id',
+    'The App Server answered in a shape that this version of the bridge does not know.',
+    'Compare the versions of Codex and of the bridge (doctor).',
+  ),
 
   // What the App Server says
-  app_server_error: row('new_request_id', 'The App Server rejected the call; `details.rpc` has its own words.', 'Read the App Server’s message; change something, then call again.'),
-  server_shutting_down: row('same_request_id', 'The App Server drains before it stops.', 'Wait until it is started again, then repeat.'),
-  server_overloaded: row('same_request_id', 'The App Server says that it is overloaded.', 'Wait a little, then repeat.'),
-  thread_owned_elsewhere: row('new_request_id', 'Another App Server process is the writer of the thread.', 'Use the App Server that owns the thread, or stop it first.'),
-  thread_archived: row('new_request_id', 'The thread is archived.', 'Unarchive it first: `codex unarchive THREAD`.'),
-  thread_not_materialized: row('new_request_id', 'The thread has no turn yet and no rollout on disk.', 'Send it a first message, or create it again.'),
-  thread_not_found: row('new_request_id', 'The App Server cannot find the thread.', 'Take the id from list_threads or from a receipt.'),
-  method_unavailable: row('new_request_id', 'This App Server does not have the method.', 'Update Codex; get_capabilities lists what is missing.'),
-  input_too_large: row('fix_call', 'The App Server takes at most 1,048,576 characters in one message.', 'Shorten the text.'),
+  app_server_error: row(
+    'new_request_id',
+    'The App Server rejected the call; `details.rpc` has its own words.',
+    'Read the App Server’s message; change something, then call again.',
+  ),
+  server_shutting_down: row(
+    'same_request_id',
+    'The App Server drains before it stops.',
+    'Wait until it is started again, then repeat.',
+  ),
+  server_overloaded: row(
+    'same_request_id',
+    'The App Server says that it is overloaded.',
+    'Wait a little, then repeat.',
+  ),
+  thread_owned_elsewhere: row(
+    'new_request_id',
+    'Another App Server process is the writer of the thread.',
+    'Use the App Server that owns the thread, or stop it first.',
+  ),
+  thread_archived: row(
+    'new_request_id',
+    'The thread is archived.',
+    'Unarchive it first: `codex unarchive THREAD`.',
+  ),
+  thread_not_materialized: row(
+    'new_request_id',
+    'The thread has no turn yet and no rollout on disk.',
+    'Send it a first message, or create it again.',
+  ),
+  thread_not_found: row(
+    'new_request_id',
+    'The App Server cannot find the thread.',
+    'Take the id from list_threads or from a receipt.',
+  ),
+  method_unavailable: row(
+    'new_request_id',
+    'This App Server does not have the method.',
+    'Update Codex; get_capabilities lists what is missing.',
+  ),
+  input_too_large: row(
+    'fix_call',
+    'The App Server takes at most 1,048,576 characters in one message.',
+    'Shorten the text.',
+  ),
 
   // What a receipt can end with
-  thread_busy: row('new_request_id', 'The thread has a running turn or queued messages.', 'Wait for it, or repeat with if_busy "steer" or "queue" and a new request_id.'),
-  environment_mismatch: row('inspect', 'The new thread’s environment is not what was asked for; the prompt was withheld.', 'Compare verifiedEnvironment.differences; the thread is kept.'),
-  environment_unproven: row('new_request_id', 'The thread’s environment is not the one of a verified receipt of ours; nothing was sent.', 'Create a thread with this bridge, or correct the thread’s settings.'),
-  unsupported_approval_policy: row('new_request_id', 'The thread’s approval policy would need a person.', 'Use approval policy "never", or "on-request" with reviewer "auto_review".'),
-  permission_profile_unavailable: row('new_request_id', 'The App Server does not allow the named permission profile.', 'Use one of the profiles in the message.'),
-  steer_refused: row('new_request_id', 'The running turn could not be steered and no new turn could be started.', 'Read the thread, then send the message again.'),
-  not_sent: row('new_request_id', 'The action was provably not sent.', 'Nothing happened on the App Server. Call again with a new request_id.'),
-  not_delivered: row('new_request_id', 'The message is not in the thread and can no longer arrive.', 'Send it again with a new request_id.'),
-  not_completed: row('new_request_id', 'The thread was created, but the steps after it were not all done.', 'If section/move was answered, message the thread; else create again.'),
-  outcome_unknown: row('reconcile', 'A step was sent and has no answer.', 'Call get_operation with reconcile: true; never repeat under a new id before that.'),
-  interrupted: row('reconcile', 'The bridge process ended while the action ran.', 'Call get_operation with reconcile: true.'),
+  thread_busy: row(
+    'new_request_id',
+    'The thread has a running turn or queued messages.',
+    'Wait for it, or repeat with if_busy "steer" or "queue" and a new request_id.',
+  ),
+  environment_mismatch: row(
+    'inspect',
+    'The new thread’s environment is not what was asked for; the prompt was withheld.',
+    'Compare verifiedEnvironment.differences; the thread is kept.',
+  ),
+  environment_unproven: row(
+    'new_request_id',
+    'The thread’s environment is not the one of a verified receipt of ours; nothing was sent.',
+    'Create a thread with this bridge, or correct the thread’s settings.',
+  ),
+  unsupported_approval_policy: row(
+    'new_request_id',
+    'The thread’s approval policy would need a person.',
+    'Use approval policy "never", or "on-request" with reviewer "auto_review".',
+  ),
+  permission_profile_unavailable: row(
+    'new_request_id',
+    'The App Server does not allow the named permission profile.',
+    'Use one of the profiles in the message.',
+  ),
+  steer_refused: row(
+    'new_request_id',
+    'The running turn could not be steered and no new turn could be started.',
+    'Read the thread, then send the message again.',
+  ),
+  not_sent: row(
+    'new_request_id',
+    'The action was provably not sent.',
+    'Nothing happened on the App Server. Call again with a new request_id.',
+  ),
+  not_delivered: row(
+    'new_request_id',
+    'The message is not in the thread and can no longer arrive.',
+    'Send it again with a new request_id.',
+  ),
+  not_completed: row(
+    'new_request_id',
+    'The thread was created, but the steps after it were not all done.',
+    'If section/move was answered, message the thread; else create again.',
+  ),
+  outcome_unknown: row(
+    'reconcile',
+    'A step was sent and has no answer.',
+    'Call get_operation with reconcile: true; never repeat under a new id before that.',
+  ),
+  interrupted: row(
+    'reconcile',
+    'The bridge process ended while the action ran.',
+    'Call get_operation with reconcile: true.',
+  ),
 
   // The ledger
-  ledger_driver_missing: row('same_request_id', 'The package better-sqlite3 is not installed.', 'npm install better-sqlite3'),
-  ledger_locked: row('same_request_id', 'Another process held the ledger locked for 10 s.', 'Nothing was sent. Look for a process that holds the file, then repeat.'),
-  ledger_corrupt: row('same_request_id', 'The ledger file is damaged.', 'Nothing was sent. Keep the file, restore a backup or move it away.'),
-  ledger_read_only: row('same_request_id', 'The ledger cannot be written (permissions or a read-only file system).', 'Nothing was sent. Make the state directory writable.'),
-  ledger_full: row('same_request_id', 'The disk is full; the ledger cannot be written.', 'Nothing was sent. Free some space, then repeat.'),
-  ledger_newer: row('same_request_id', 'The ledger was written by a newer version of the bridge.', 'Update the bridge.'),
-  ledger_not_private: row('same_request_id', 'The ledger or its directory belongs to another user or is open to others.', 'Make it yours alone: chmod 700 the directory, 600 the file.'),
-  ledger_unavailable: row('same_request_id', 'The ledger cannot be opened or written.', 'Nothing was sent. The message has SQLite’s reason.'),
+  ledger_driver_missing: row(
+    'same_request_id',
+    'The package better-sqlite3 is not installed.',
+    'npm install better-sqlite3',
+  ),
+  ledger_locked: row(
+    'same_request_id',
+    'Another process held the ledger locked for 10 s.',
+    'Nothing was sent. Look for a process that holds the file, then repeat.',
+  ),
+  ledger_corrupt: row(
+    'same_request_id',
+    'The ledger file is damaged.',
+    'Nothing was sent. Keep the file, restore a backup or move it away.',
+  ),
+  ledger_read_only: row(
+    'same_request_id',
+    'The ledger cannot be written (permissions or a read-only file system).',
+    'Nothing was sent. Make the state directory writable.',
+  ),
+  ledger_full: row(
+    'same_request_id',
+    'The disk is full; the ledger cannot be written.',
+    'Nothing was sent. Free some space, then repeat.',
+  ),
+  ledger_newer: row(
+    'same_request_id',
+    'The ledger was written by a newer version of the bridge.',
+    'Update the bridge.',
+  ),
+  ledger_not_private: row(
+    'same_request_id',
+    'The ledger or its directory belongs to another user or is open to others.',
+    'Make it yours alone: chmod 700 the directory, 600 the file.',
+  ),
+  ledger_unavailable: row(
+    'same_request_id',
+    'The ledger cannot be opened or written.',
+    'Nothing was sent. The message has SQLite’s reason.',
+  ),
 
   // Plugins and the host
   duplicate_tool: row('none', 'Two plugins have a tool of the same name.', 'Load only one of them.'),
-  schema_gate: row('none', 'A tool’s schema uses what MCP hosts reject.', 'Change the schema as the message says.'),
-  unknown_method: row('none', 'A tool lists an App Server method that core/protocol does not have.', 'Add it to core/protocol/methods.ts or correct the name.'),
+  schema_gate: row(
+    'none',
+    'A tool’s schema uses what MCP hosts reject.',
+    'Change the schema as the message says.',
+  ),
+  unknown_method: row(
+    'none',
+    'A tool lists an App Server method that core/protocol does not have.',
+    'Add it to core/protocol/methods.ts or correct the name.',
+  ),
   read_mutates: row('none', 'A read lists a method that changes something.', 'Make it a mutation.'),
-  undeclared_method: row('none', 'A tool called a method that its `uses` does not list.', 'Add the method to `uses`.'),
-  host_state: row('none', 'The host was used before ready(), or after close().', 'Register plugins, await ready(), then call.'),
+  undeclared_method: row(
+    'none',
+    'A tool called a method that its `uses` does not list.',
+    'Add the method to `uses`.',
+  ),
+  host_state: row(
+    'none',
+    'The host was used before ready(), or after close().',
+    'Register plugins, await ready(), then call.',
+  ),
   internal: row('inspect', 'A bug in the bridge or in a plugin.', 'Report it with the message and the log.'),
 } as const satisfies Record<string, CodeRow>
 

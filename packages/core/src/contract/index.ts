@@ -41,3 +41,6 @@ export {
   type StepOptions,
   type Verdict,
 } from './tool.ts'
+export { annotationsOf, manifestOf, type Annotations, type Manifest, type ManifestTool } from './manifest.ts'
+export { checkSchemaGate } from './schema-gate.ts'
+export { given } from './given.ts'

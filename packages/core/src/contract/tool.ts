@@ -43,8 +43,13 @@ export interface ReadContext<U extends Method> {
   readonly deadline: number
   /** Tells the client how far the call is. */
   progress(message: string): void
-  /** Notifications of the App Server that this kind of call can see. Returns the unsubscribe. */
-  observe(listener: (notification: ServerNotification) => void): () => void
+  /**
+   * Notifications of the App Server that this kind of call can see; `onLoss` after each loss of the connection, when
+   * some may have been missed. Returns the unsubscribe.
+   */
+  observe(listener: (notification: ServerNotification) => void, onLoss?: () => void): () => void
+  /** What the last handshake of this call's connection told; undefined before the first. Never connects. */
+  lastServer(): ServerInfo | undefined
 }
 
 export interface StepOptions<T> {
@@ -63,9 +68,11 @@ export interface MutationContext<U extends Method> extends ReadContext<U> {
     readonly marker: string | undefined
     /** As it stands. */
     current(): Receipt
-    /** Durable when it returns. The first `threadId` also claims that thread. */
-    checkpoint(patch: ReceiptPatch): void
+    /** Durable when it resolves. The first `threadId` also claims that thread. */
+    checkpoint(patch: ReceiptPatch): Promise<void>
   }
+  /** Connects if need be; a new object after each reconnect. */
+  server(): Promise<ServerInfo>
   /** Receipts of earlier operations on a thread, newest first. */
   receiptsOf(threadId: string): readonly Receipt[]
 }
@@ -102,7 +109,12 @@ interface ToolText {
   readonly description: string
 }
 
-/** An input with the App Server's canned answers to it, in order per method: documentation and test. */
+/**
+ * An input with the App Server's canned answers to it: documentation and test (core/testing, testPlugin).
+ * An answer is the method's result, or `{ error: { code, message } }` with one of our codes for a refusal, or
+ * `{ each: [...] }` for one answer a call, in order, the last one again and again. The text `{marker}` in it stands for
+ * the delivery marker of the call.
+ */
 export interface Example {
   readonly input: Readonly<Record<string, unknown>>
   readonly answers: Readonly<Partial<Record<Method, unknown>>>
@@ -129,6 +141,8 @@ export interface MutationTool<I extends TObject, O extends TObject, U extends Me
   check?(input: Static<I>): InputFault | undefined
   /** The existing thread it acts on: claimed for the call, refused when it is the caller's own. */
   thread?(input: Static<I>): string
+  /** What the receipt holds from the claim on: what was asked, for a reconciliation after a crash. */
+  opening?(input: Static<I>): ReceiptPatch
   /** Resolves when accepted, with what the receipt still lacks; throws a BridgeError otherwise. */
   run(ctx: MutationContext<U>, input: Static<I>): Promise<ReceiptPatch>
   reconcile?(ctx: ReconcileContext, receipt: Receipt): Promise<Verdict>
@@ -159,6 +173,7 @@ export interface AnyMutation extends AnyToolParts {
   readonly kind: 'mutation'
   check?(input: unknown): InputFault | undefined
   thread?(input: unknown): string
+  opening?(input: unknown): ReceiptPatch
   run(ctx: MutationContext<Method>, input: unknown): Promise<ReceiptPatch>
   reconcile?(ctx: ReconcileContext, receipt: Receipt): Promise<Verdict>
 }

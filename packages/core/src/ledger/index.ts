@@ -1,2 +1,23 @@
+export { defaultStateDir, endpointIdentity, ledgerFileName } from './endpoint.ts'
+export { fileSystemKind, type FileSystemKind } from './file-system.ts'
+export {
+  canonicalJson,
+  deliveryMarker,
+  fingerprint,
+  FINGERPRINT_VERSION,
+  type CanonicalOptions,
+} from './fingerprint.ts'
+export { isAlive, processOwner, type Liveness } from './owner.ts'
 export { type LedgerPort, type LedgerRow, type ReceiptPage, type ReceiptQuery } from './port.ts'
-export { Receipt, receiptFields, type Owner, type ReceiptPatch, type Status, type Step, type StepState } from './receipt.ts'
+export { readAs } from './read-as.ts'
+export {
+  Receipt,
+  receiptFields,
+  receiptOutput,
+  type Owner,
+  type ReceiptPatch,
+  type Status,
+  type Step,
+  type StepState,
+} from './receipt.ts'
+export { ledgerPlace, openLedger, type LedgerOptions, type LedgerPlace } from './sqlite.ts'

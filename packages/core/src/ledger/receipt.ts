@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { Type, type Static, type TSchema } from 'typebox'
 
 export const statuses = ['in_progress_or_unknown', 'accepted', 'failed', 'outcome_unknown'] as const
 export type Status = (typeof statuses)[number]
@@ -61,6 +61,9 @@ export const receiptFields = {
   replayed: Type.Optional(Type.Boolean()),
   receiptPersisted: Type.Optional(Type.Boolean()),
 } as const
+
+/** The output schema of a mutation: its receipt and its own members. */
+export const receiptOutput = <const P extends Record<string, TSchema>>(own: P) => Type.Object({ ...receiptFields, ...own })
 
 export const Receipt = Type.Object({ ...receiptFields, owner: Type.Optional(Owner) })
 /** A receipt as it is stored; an operation's own members ride along. */

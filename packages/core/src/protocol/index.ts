@@ -1,11 +1,4 @@
-export {
-  Environment,
-  Item,
-  ItemEntry,
-  Thread,
-  ThreadStatus,
-  Turn,
-} from './items.ts'
+export { Environment, Item, ItemEntry, Thread, ThreadStatus, Turn } from './items.ts'
 export {
   methodNames,
   methods,
@@ -17,3 +10,16 @@ export {
   type ReadMethod,
   type Result,
 } from './methods.ts'
+export {
+  isSandboxPolicy,
+  normaliseSandbox,
+  plainPolicy,
+  policyMembers,
+  samePolicy,
+  sandboxName,
+  sandboxNames,
+  SandboxPolicy,
+  sandboxTypes,
+  type SandboxName,
+  type SandboxType,
+} from './sandbox.ts'

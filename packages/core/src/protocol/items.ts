@@ -43,6 +43,7 @@ export const Turn = Type.Object({
   id: Type.String(),
   status: Type.String(),
   items: Type.Array(Item),
+  itemsView: Type.Optional(Type.String()),
   error: Nullable(TurnError),
   startedAt: Nullable(Type.Number()),
   completedAt: Nullable(Type.Number()),

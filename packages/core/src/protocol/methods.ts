@@ -1,5 +1,14 @@
 import { Type, type Static, type TSchema } from 'typebox'
-import { ApprovalPolicy, Environment, ItemEntry, page, QueuedSubmission, TextInput, Thread, Turn } from './items.ts'
+import {
+  ApprovalPolicy,
+  Environment,
+  ItemEntry,
+  page,
+  QueuedSubmission,
+  TextInput,
+  Thread,
+  Turn,
+} from './items.ts'
 
 /** `read` leaves no trace on the server; `mutate` may. */
 export type Effect = 'read' | 'mutate'
@@ -9,7 +18,11 @@ export type Effect = 'read' | 'mutate'
  * `marker` names the parameter that carries our delivery marker; `settles: false` marks a mutation whose lost answer
  * leaves no message and no thread behind, so that it never makes an outcome unknown (design: receipts).
  */
-export interface MethodSpec<E extends Effect = Effect, P extends TSchema = TSchema, R extends TSchema = TSchema> {
+export interface MethodSpec<
+  E extends Effect = Effect,
+  P extends TSchema = TSchema,
+  R extends TSchema = TSchema,
+> {
   readonly effect: E
   readonly params: P
   readonly result: R
@@ -26,13 +39,27 @@ const read = <const P extends TSchema, const R extends TSchema>(
   params: P,
   result: R,
   extra: Extra = {},
-): MethodSpec<'read', P, R> => ({ timeoutMs: 15_000, since: '0.153.4', ...extra, effect: 'read', params, result })
+): MethodSpec<'read', P, R> => ({
+  timeoutMs: 15_000,
+  since: '0.153.4',
+  ...extra,
+  effect: 'read',
+  params,
+  result,
+})
 
 const mutate = <const P extends TSchema, const R extends TSchema>(
   params: P,
   result: R,
   extra: Extra = {},
-): MethodSpec<'mutate', P, R> => ({ timeoutMs: 30_000, since: '0.153.4', ...extra, effect: 'mutate', params, result })
+): MethodSpec<'mutate', P, R> => ({
+  timeoutMs: 30_000,
+  since: '0.153.4',
+  ...extra,
+  effect: 'mutate',
+  params,
+  result,
+})
 
 const Cursor = Type.Optional(Type.String())
 const Limit = Type.Optional(Type.Integer())
@@ -103,7 +130,10 @@ export const methods = {
     Type.Object({ queuedSubmission: QueuedSubmission }),
     { marker: 'clientUserMessageId', markerRequired: true },
   ),
-  'thread/unsubscribe': mutate(OnThread, Type.Object({ status: Type.String() }), { settles: false, timeoutMs: 5_000 }),
+  'thread/unsubscribe': mutate(OnThread, Type.Object({ status: Type.String() }), {
+    settles: false,
+    timeoutMs: 5_000,
+  }),
 
   'thread/read': read(OnThread, Type.Object({ thread: Thread })),
   'thread/list': read(
@@ -120,7 +150,13 @@ export const methods = {
   ),
   'thread/loaded/list': read(Type.Object({ limit: Limit, cursor: Cursor }), page(Type.String())),
   'thread/turns/list': read(
-    Type.Object({ threadId: Type.String(), limit: Limit, cursor: Cursor, itemsView: ItemsView, sortDirection: Sort }),
+    Type.Object({
+      threadId: Type.String(),
+      limit: Limit,
+      cursor: Cursor,
+      itemsView: ItemsView,
+      sortDirection: Sort,
+    }),
     page(Turn),
     { timeoutMs: 30_000 },
   ),
@@ -141,7 +177,9 @@ export const methods = {
   ),
   'thread/goal/get': read(
     OnThread,
-    Type.Object({ goal: Type.Optional(Type.Union([Type.Object({ objective: Type.String() }), Type.Null()])) }),
+    Type.Object({
+      goal: Type.Optional(Type.Union([Type.Object({ objective: Type.String() }), Type.Null()])),
+    }),
   ),
   'permissionProfile/list': read(
     Type.Object({ cwd: Type.Optional(Type.String()), limit: Limit, cursor: Cursor }),
@@ -160,7 +198,9 @@ export type Params<M extends Method> = Static<Methods[M]['params']>
 export type Result<M extends Method> = Static<Methods[M]['result']>
 
 /** The names of all methods, in the table's order. */
-export const methodNames: readonly Method[] = Object.keys(methods).filter((name): name is Method => name in methods)
+export const methodNames: readonly Method[] = Object.keys(methods).filter(
+  (name): name is Method => name in methods,
+)
 
 /** The table's row of a method, with its literal types forgotten. */
 export const methodSpec = (method: Method): MethodSpec => methods[method]

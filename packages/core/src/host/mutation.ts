@@ -1,0 +1,160 @@
+import { asBridgeError, BridgeError } from '../contract/errors.ts'
+import type { AnyMutation, Log, MutationContext, StepOptions } from '../contract/tool.ts'
+import { deliveryMarker } from '../ledger/fingerprint.ts'
+import type { LedgerPort } from '../ledger/port.ts'
+import type { Receipt, ReceiptPatch } from '../ledger/receipt.ts'
+import { methodSpec, type Method, type Params, type Result } from '../protocol/methods.ts'
+import { readContext, type CallOptions, type Surroundings } from './context.ts'
+import { declaredOnly } from './gate.ts'
+import type { ParsedInput } from './parse.ts'
+import { endingOf, failedState, Steps } from './steps.ts'
+import { ThreadClaim } from './thread-claim.ts'
+
+const RECEIPTS_LOOKED_AT = 100
+
+export interface MutationRun {
+  readonly tool: AnyMutation
+  readonly input: ParsedInput
+  readonly receipt: Receipt
+  readonly options: CallOptions
+  /** Aborts what has not begun; ignored after the first step. */
+  readonly cancel: AbortSignal
+  /** An answer that came after its time-out was reported. */
+  readonly onLateStep: (place: number, patch: ReceiptPatch) => void
+  readonly onReceipt: (receipt: Receipt) => void
+}
+
+const cancelled = (): BridgeError =>
+  new BridgeError('cancelled', 'The call was cancelled before anything was sent.')
+
+/** A signal that follows another one until it is let go of. */
+const followUntil = (source: AbortSignal): { readonly signal: AbortSignal; release(): void } => {
+  const controller = new AbortController()
+  const abort = (): void => controller.abort(cancelled())
+  if (source.aborted) abort()
+  source.addEventListener('abort', abort)
+  return { signal: controller.signal, release: () => source.removeEventListener('abort', abort) }
+}
+
+/** Puts the delivery marker where the method table has a place for it. */
+const withMarker = <M extends Method>(
+  method: M,
+  params: Params<M>,
+  marker: string | undefined,
+): Params<M> => {
+  const spec = methodSpec(method)
+  if (spec.marker === undefined) return params
+  if (marker === undefined && spec.markerRequired !== true) return params
+  return { ...params, [spec.marker]: marker ?? '' }
+}
+
+/** A row that cannot be taken away is read as not sent once this process is gone. */
+const dropRow = (ledger: LedgerPort, requestId: string, log: Log): void => {
+  try {
+    ledger.drop(requestId)
+  } catch (error) {
+    log('error', 'row_not_dropped', { requestId, code: asBridgeError(error).code })
+  }
+}
+
+/**
+ * Runs a claimed mutation to its end.
+ * @returns the final receipt
+ * @throws BridgeError when provably nothing was sent; the row is gone then
+ */
+export const runMutation = async (
+  around: Surroundings,
+  ledger: LedgerPort,
+  run: MutationRun,
+): Promise<Receipt> => {
+  const { clock, log, appServer } = around
+  const { tool, input } = run
+  const allow = declaredOnly(tool)
+  const steps = new Steps(ledger, run.receipt, clock, log)
+  const claim = new ThreadClaim(ledger, run.receipt.requestId)
+  const follow = followUntil(run.cancel)
+  const marker = around.deliveryMarkers ? deliveryMarker(ledger.endpoint, run.receipt.requestId) : undefined
+
+  const learn = (patch: ReceiptPatch | undefined): void => {
+    if (tool.thread === undefined && typeof patch?.threadId === 'string') claim.take(patch.threadId)
+    run.onReceipt(steps.receipt)
+  }
+
+  const act = async <T>(
+    name: string,
+    byAppServer: boolean,
+    perform: (place: number) => Promise<T>,
+    { record }: StepOptions<T>,
+  ): Promise<T> => {
+    if (follow.signal.aborted) throw cancelled()
+    const place = await steps.begin(name, byAppServer ? appServer.actions.server : undefined)
+    follow.release()
+    run.onReceipt(steps.receipt)
+    try {
+      const answer = await perform(place)
+      const patch = record?.(answer)
+      steps.end(place, 'answered', patch)
+      learn(patch)
+      return answer
+    } catch (error) {
+      steps.end(place, failedState(error, byAppServer))
+      throw error
+    }
+  }
+
+  const base = readContext(around, appServer.actions, allow, { ...run.options, signal: follow.signal })
+  const context: MutationContext<Method> = {
+    ...base,
+    call: async <M extends Method>(method: M, params: Params<M>, options: StepOptions<Result<M>> = {}) => {
+      if (methodSpec(method).effect === 'read') return base.call(method, params)
+      allow(method)
+      await appServer.actions.connect()
+      const onLateAnswer = (place: number) => (answer: Result<M>) =>
+        run.onLateStep(place, options.record?.(answer) ?? {})
+      return act(
+        method,
+        true,
+        (place) =>
+          appServer.actions.call(method, withMarker(method, params, marker), {
+            onLateAnswer: onLateAnswer(place),
+          }),
+        options,
+      )
+    },
+    step: (name, perform, options = {}) => act(name, false, perform, options),
+    receipt: {
+      requestId: run.receipt.requestId,
+      marker,
+      current: () => steps.receipt,
+      checkpoint: async (patch) => {
+        await steps.checkpoint(patch)
+        learn(patch)
+      },
+    },
+    server: () => appServer.actions.connect(),
+    receiptsOf: (threadId) => ledger.list({ threadId, limit: RECEIPTS_LOOKED_AT }).receipts,
+  }
+
+  try {
+    const threadId = tool.thread?.(input)
+    if (threadId !== undefined) await claim.wait(threadId, clock, follow.signal)
+    const patch = await tool.run(context, input)
+    return await steps.finish({ ...patch, status: 'accepted', next: 'none' })
+  } catch (thrown) {
+    const ending = endingOf(steps.receipt, thrown)
+    const error = asBridgeError(thrown)
+    log(error.code === 'internal' ? 'error' : 'info', 'mutation_not_accepted', {
+      requestId: run.receipt.requestId,
+      code: error.code,
+      ...(error.code === 'internal'
+        ? { stack: error.cause instanceof Error ? error.cause.stack : undefined }
+        : {}),
+    })
+    if (!ending.drop) return await steps.finish(ending.patch)
+    dropRow(ledger, run.receipt.requestId, log)
+    throw error
+  } finally {
+    follow.release()
+    claim.release()
+  }
+}

@@ -1,0 +1,89 @@
+import type { Database } from 'better-sqlite3'
+import { Value } from 'typebox/value'
+import { BridgeError } from '../contract/errors.ts'
+import { asLedgerErrors } from './ledger-error.ts'
+import { countLeftOpen, listReceipts } from './listing.ts'
+import type { Liveness } from './owner.ts'
+import { parseReceipt } from './parse-receipt.ts'
+import type { LedgerPort, LedgerRow } from './port.ts'
+import { readAs } from './read-as.ts'
+import { Owner } from './receipt.ts'
+import { prepareStatements, type Statements } from './statements.ts'
+
+export interface SqliteLedgerParts {
+  readonly path: string
+  readonly endpoint: string
+  /** Who stands in line for threads. */
+  readonly owner: Owner
+  readonly isAlive: Liveness
+}
+
+/** The port over an open database in the current schema. */
+export const sqliteLedger = (db: Database, parts: SqliteLedgerParts): LedgerPort => {
+  const { path, endpoint, isAlive } = parts
+  const sql = asLedgerErrors(path, () => prepareStatements(db))
+  const threads = threadLine(db, sql, parts)
+  const read = (requestId: string): LedgerRow | undefined => {
+    const row = sql.get.get(requestId)
+    return row && { ...row, receipt: readAs(parseReceipt(requestId, row.receipt), isAlive) }
+  }
+  const insert = db.transaction((row: LedgerRow) => {
+    const { requestId } = row.receipt
+    const won = sql.claim.run(requestId, row.fingerprint, JSON.stringify(row.receipt)).changes === 1
+    return { won, row: (won ? undefined : read(requestId)) ?? row }
+  })
+  const list = db.transaction((query: Parameters<LedgerPort['list']>[0]) => listReceipts(sql, query, isAlive))
+  const counts = db.transaction(() => ({
+    operations: sql.count.get('operations') ?? 0,
+    uncertain: (sql.count.get('uncertain') ?? 0) + countLeftOpen(sql, isAlive),
+  }))
+  const safely = <T>(act: () => T): T => asLedgerErrors(path, act)
+
+  return {
+    endpoint,
+    path,
+    claim: (row) =>
+      safely(() => {
+        // A replay only reads: it works while the file is locked, full or read-only.
+        const standing = read(row.receipt.requestId)
+        return standing ? { won: false, row: standing } : insert.immediate(row)
+      }),
+    get: (requestId) => safely(() => read(requestId)),
+    save: (receipt) =>
+      safely(() => {
+        if (sql.save.run(JSON.stringify(receipt), receipt.requestId).changes === 1) return
+        throw new BridgeError('ledger_unavailable', `${path} has no row of ${receipt.requestId} any more.`)
+      }),
+    drop: (requestId) => safely(() => void sql.drop.run(requestId)),
+    list: (query) => safely(() => list(query)),
+    counts: () => safely(() => counts()),
+    enqueue: (threadId, requestId) => safely(() => threads.enqueue.immediate(threadId, requestId)),
+    holder: (threadId) => safely(() => threads.holder(threadId)),
+    dequeue: (threadId, requestId) => safely(() => void sql.dequeue.run(threadId, requestId)),
+    close: () => safely(() => void db.close()),
+  }
+}
+
+const threadLine = (db: Database, sql: Statements, { owner, isAlive }: SqliteLedgerParts) => {
+  const self = JSON.stringify({ pid: owner.pid, startTime: owner.startTime, bootId: owner.bootId })
+  const lives = (text: string): boolean => {
+    const parsed: unknown = JSON.parse(text)
+    return Value.Check(Owner, parsed) && isAlive(parsed)
+  }
+  /** By owner, not by ticket: the ticket of a row that is gone may be another's by now. */
+  const holder = (threadId: string): string | undefined => {
+    for (const claim of sql.line.all(threadId)) {
+      if (lives(claim.owner)) return claim.requestId
+      sql.forgetOwner.run(threadId, claim.owner)
+    }
+    return undefined
+  }
+  const enqueue = db.transaction((threadId: string, requestId: string): void => {
+    for (const claim of sql.line.all(threadId)) {
+      // Left by a process that died: its place in the line died with it.
+      if (claim.requestId === requestId && !lives(claim.owner)) sql.dequeue.run(threadId, requestId)
+    }
+    sql.enqueue.run(threadId, requestId, self)
+  })
+  return { holder, enqueue }
+}

@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { openDatabase } from './database.ts'
+import { endpointIdentity, ledgerFileName } from './endpoint.ts'
+import { fileSystemKind, type FileSystemKind } from './file-system.ts'
+import { ledgerError } from './ledger-error.ts'
+import { isAlive, processOwner, type Liveness } from './owner.ts'
+import type { LedgerPort } from './port.ts'
+import type { Owner } from './receipt.ts'
+import { sqliteLedger } from './sqlite-ledger.ts'
+
+/** Which file: the one of an App Server's socket in a state directory, or a given one with its endpoint identity. */
+export type LedgerPlace =
+  | { readonly stateDir: string; readonly socketPath: string }
+  | { readonly path: string; readonly endpoint: string }
+
+export type LedgerOptions = LedgerPlace & {
+  /** Who stands in line for threads; this process unless given. */
+  readonly owner?: Owner
+  readonly isAlive?: Liveness
+  /** How long a call waits for a lock of another process, in milliseconds; 10 s unless given. */
+  readonly busyTimeoutMs?: number
+  /** What holds the file; looked up unless given. */
+  readonly fileSystem?: (path: string) => FileSystemKind
+}
+
+/** Path and endpoint identity of a ledger, without touching the file. */
+export const ledgerPlace = (place: LedgerPlace): { readonly path: string; readonly endpoint: string } => {
+  if ('path' in place) return { path: place.path, endpoint: place.endpoint }
+  const endpoint = endpointIdentity(place.socketPath)
+  return { path: join(place.stateDir, ledgerFileName(endpoint)), endpoint }
+}
+
+/**
+ * Opens the ledger of an App Server endpoint, making directory (0700) and file (0600) where they are missing. Several
+ * processes may have it open. Needs the optional package better-sqlite3, loaded here and not before.
+ * @throws BridgeError ledger_driver_missing, ledger_not_private, ledger_newer, ledger_corrupt, ledger_read_only,
+ *   ledger_locked, ledger_full, ledger_unavailable
+ */
+export const openLedger = async (options: LedgerOptions): Promise<LedgerPort> => {
+  const { path, endpoint } = ledgerPlace(options)
+  const { busyTimeoutMs = 10_000, fileSystem = fileSystemKind } = options
+  try {
+    const db = await openDatabase({ path, busyTimeoutMs, fileSystem })
+    return sqliteLedger(db, {
+      path,
+      endpoint,
+      owner: options.owner ?? processOwner(),
+      isAlive: options.isAlive ?? isAlive,
+    })
+  } catch (error) {
+    throw ledgerError(path, error)
+  }
+}

@@ -1,0 +1,1 @@
+export { memoryLedger, memoryStore, type MemoryLedgerOptions, type MemoryStore } from './memory-ledger.ts'

@@ -1,0 +1,95 @@
+import { Type } from 'typebox'
+
+/** No text is shortened below this. */
+export const SHORTEST_CLIP = 100
+
+/** What agents act on is never shortened: ids, cursors, paths, status. */
+const KEPT = /^(id|ids|cursor|cwd|path|paths|root|roots|status|type)$|(Id|Ids|Cursor|Path|Paths|Root|Roots|Status|Type)$/
+
+const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
+
+/** How many code points a text has, and the index where the one after `max` begins. */
+const measure = (text: string, max: number): { readonly codePoints: number; readonly end: number } => {
+  let codePoints = 0
+  let end = text.length
+  for (let index = 0; index < text.length; index += 1) {
+    if (codePoints === max) end = Math.min(end, index)
+    if (isHigh(text.charCodeAt(index)) && isLow(text.charCodeAt(index + 1))) index += 1
+    codePoints += 1
+  }
+  return { codePoints, end }
+}
+
+/** The text, or its first `maxChars` code points and a line that tells the original length. */
+export const clipText = (text: string, maxChars: number): string => {
+  if (text.length <= maxChars) return text
+  const { codePoints, end } = measure(text, maxChars)
+  if (codePoints <= maxChars) return text
+  return `${text.slice(0, end)}\n[shortened: the original has ${codePoints.toLocaleString('en-US')} characters]`
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Shortens the texts inside `holder`, in place; `key` is the one that led to it. Returns how many. */
+const shortenIn = (holder: unknown, key: string, maxChars: number): number => {
+  let count = 0
+  const shorten = (member: unknown, name: string, put: (text: string) => void): void => {
+    if (typeof member !== 'string') count += shortenIn(member, name, maxChars)
+    else if (!KEPT.test(name)) {
+      const clipped = clipText(member, maxChars)
+      if (clipped === member) return
+      put(clipped)
+      count += 1
+    }
+  }
+  if (Array.isArray(holder)) {
+    const list: unknown[] = holder
+    list.forEach((member, index) => shorten(member, key, (text) => (list[index] = text)))
+  } else if (isRecord(holder)) {
+    for (const [name, member] of Object.entries(holder)) shorten(member, name, (text) => (holder[name] = text))
+  }
+  return count
+}
+
+export interface Clipped<T> {
+  readonly value: T
+  /** How many texts were shortened. */
+  readonly count: number
+}
+
+/** A copy of JSON data with every display text of more than `maxChars` code points shortened. Linear in its size. */
+export const clipTexts = <T>(value: T, maxChars: number): Clipped<T> => {
+  const copy = structuredClone(value)
+  return { value: copy, count: shortenIn(copy, '', maxChars) }
+}
+
+/** Output members that tell what an answer lacks; absent when it lacks nothing. */
+export const truncation = {
+  truncated: Type.Optional(Type.Boolean({ description: 'true: something was shortened or left out.' })),
+  truncatedCount: Type.Optional(Type.Integer({ description: 'How many texts were shortened.' })),
+  note: Type.Optional(Type.String({ description: 'What was shortened or left out, and how to get it.' })),
+} as const
+
+export interface Truncation {
+  readonly truncated: true
+  readonly truncatedCount: number
+  readonly note: string
+}
+
+const number = (value: number): string => value.toLocaleString('en-US')
+
+/** What the marks of an answer say; nothing when nothing is missing. */
+export const truncationOf = (
+  shortened: { readonly count: number; readonly maxChars: number },
+  ...more: readonly (string | undefined)[]
+): Partial<Truncation> => {
+  const notes = [
+    ...(shortened.count > 0
+      ? [`${number(shortened.count)} text(s) are shortened to ${number(shortened.maxChars)} characters.`]
+      : []),
+    ...more.filter((note) => note !== undefined),
+  ]
+  return notes.length === 0 ? {} : { truncated: true, truncatedCount: shortened.count, note: notes.join(' ') }
+}

@@ -1,0 +1,130 @@
+import { BridgeError } from '../contract/errors.ts'
+import { given } from '../contract/given.ts'
+import type { MutationContext } from '../contract/tool.ts'
+import type { ReceiptPatch } from '../ledger/receipt.ts'
+import { compareEnvironment, type ExpectedEnvironment } from '../policy/environment.ts'
+import {
+  requestAccess,
+  settingsParams,
+  startParams,
+  type AllowedProfiles,
+  type RequestedAccess,
+  type WantedAccess,
+} from '../policy/profile.ts'
+import type { Environment } from '../protocol/items.ts'
+
+/** A thread to be made, in the bridge's own words whatever the family calls them. */
+export interface NewThread {
+  /** Real path of an existing directory. */
+  readonly cwd: string
+  readonly access: WantedAccess
+  readonly approvalPolicy: string
+  readonly approvalsReviewer?: string
+  readonly model?: string
+  readonly reasoningEffort?: string
+  readonly projectId?: string
+  readonly runtimeWorkspaceRoots?: readonly string[]
+}
+
+export interface StartedThread {
+  readonly threadId: string
+  readonly access: RequestedAccess
+  readonly environment: Environment
+}
+
+/** What a receipt keeps of an answer: everything but the turns. */
+export const withoutTurns = (answer: Environment): ReceiptPatch => ({
+  ...answer,
+  thread: Object.fromEntries(Object.entries(answer.thread).filter(([key]) => key !== 'turns')),
+})
+
+const expectedOf = (wanted: NewThread, access: RequestedAccess): ExpectedEnvironment => ({
+  cwd: wanted.cwd,
+  approvalPolicy: wanted.approvalPolicy,
+  ...given({
+    policy: access.policy,
+    profile: access.profile,
+    approvalsReviewer: wanted.approvalsReviewer,
+    model: wanted.model,
+    reasoningEffort: wanted.reasoningEffort,
+    projectId: wanted.projectId,
+    runtimeWorkspaceRoots: wanted.runtimeWorkspaceRoots,
+  }),
+})
+
+/**
+ * Makes a thread and proves its environment (contract: create_thread, steps 3 to 5). Nothing is sent after a difference.
+ * @throws BridgeError unknown_project, permission_profile_unavailable: nothing was made; environment_mismatch: it was
+ */
+export const startVerifiedThread = async (
+  ctx: MutationContext<'permissionProfile/list' | 'project/read' | 'thread/start'>,
+  wanted: NewThread,
+  allowedProfiles: AllowedProfiles,
+): Promise<StartedThread> => {
+  if (wanted.projectId !== undefined) await ctx.call('project/read', { projectId: wanted.projectId })
+  const access = requestAccess(wanted.access, await allowedProfiles(ctx, wanted.cwd))
+  const { config, ...form } = startParams(access)
+  const settings = { ...config, ...given({ model_reasoning_effort: wanted.reasoningEffort }) }
+  const environment = await ctx.call(
+    'thread/start',
+    {
+      cwd: wanted.cwd,
+      approvalPolicy: wanted.approvalPolicy,
+      ephemeral: false,
+      ...form,
+      ...(Object.keys(settings).length === 0 ? {} : { config: settings }),
+      ...given({
+        approvalsReviewer: wanted.approvalsReviewer,
+        model: wanted.model,
+        projectId: wanted.projectId,
+        runtimeWorkspaceRoots: wanted.runtimeWorkspaceRoots && [...wanted.runtimeWorkspaceRoots],
+      }),
+    },
+    {
+      record: (answer) => {
+        const differences = compareEnvironment(expectedOf(wanted, access), answer)
+        return {
+          threadId: answer.thread.id,
+          creation: withoutTurns(answer),
+          requestedAs: access.requestedAs,
+          verifiedEnvironment: { matches: differences.length === 0, differences },
+        }
+      },
+    },
+  )
+  const differences = compareEnvironment(expectedOf(wanted, access), environment)
+  if (differences.length > 0)
+    throw new BridgeError(
+      'environment_mismatch',
+      `The new thread ${environment.thread.id} differs from what was asked for in ${differences.map(({ field }) => field).join(', ')}; nothing further was sent.`,
+      { details: { differences } },
+    )
+  return { threadId: environment.thread.id, access, environment }
+}
+
+/** Why a thread may not come back as it was. */
+const NOT_RESTART_SAFE =
+  'A custom sandbox policy cannot be written as a permission profile: after a restart the App Server may bring the thread back with its configured default.'
+
+/**
+ * Makes an empty thread survive a stop of the server, with its access (receipts: Durable threads). Before name and prompt.
+ * The receipt learns `durable`, `restartSafe` and, when it is not, the reason.
+ */
+export const makeDurable = async (
+  ctx: MutationContext<'thread/section/move' | 'thread/settings/update'>,
+  { threadId, access }: StartedThread,
+  wanted: NewThread,
+): Promise<void> => {
+  await ctx.call('thread/section/move', { threadId, sectionId: null })
+  const approval = {
+    approvalPolicy: wanted.approvalPolicy,
+    ...given({ approvalsReviewer: wanted.approvalsReviewer }),
+  }
+  const record = (): ReceiptPatch => durability(access)
+  await ctx.call('thread/settings/update', { threadId, ...settingsParams(access, approval) }, { record })
+}
+
+const durability = ({ requestedAs }: RequestedAccess): ReceiptPatch =>
+  requestedAs === 'permissions'
+    ? { durable: true, restartSafe: true }
+    : { durable: true, restartSafe: false, restartSafeReason: NOT_RESTART_SAFE }

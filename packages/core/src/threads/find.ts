@@ -1,0 +1,176 @@
+import { AppServerError } from '../contract/errors.ts'
+import type { ReconcileContext } from '../contract/tool.ts'
+import type { Receipt, Step } from '../ledger/receipt.ts'
+import { methodSpec } from '../protocol/methods.ts'
+import { isOurs, type RecordedMessage } from './recording.ts'
+
+const PAGE = 100
+const SLACK_MS = 2_000
+/** At most 12 read calls on a thread of 1,000 turns: ten pages, and the queue twice. */
+const TURN_PAGES = 10
+const LIST_PAGES = 3
+const CANDIDATES = 40
+
+/** What a search looked at; part of the evidence. */
+export interface Looked extends Record<string, unknown> {
+  calls: number
+  pages: number
+  window?: { from: number; to: number }
+  note?: string
+}
+
+/** The milliseconds since the epoch in a uuidv7, or undefined for any other id. */
+export const timeOfId = (id: string): number | undefined =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-7/i.test(id)
+    ? Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
+    : undefined
+
+/** The newest step of one of these methods, when it was sent or may have been. */
+export const lastSent = (receipt: Receipt, methods: readonly string[]): Step | undefined =>
+  receipt.steps.findLast(
+    (step) => methods.includes(step.name) && step.state !== 'not_sent' && step.state !== 'rejected',
+  )
+
+/** Whether our marker waits in the thread's queue. */
+export const inQueue = async (ctx: ReconcileContext, threadId: string, marker: string, looked: Looked) => {
+  let cursor: string | undefined
+  do {
+    looked.calls += 1
+    const page = await ctx.call('thread/queue/list', {
+      threadId,
+      limit: PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    if (page.data.some((queued) => queued.clientUserMessageId === marker))
+      return { queued: true, empty: false }
+    if (page.nextCursor === null || page.nextCursor === undefined)
+      return { queued: false, empty: page.data.length === 0 }
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  return { queued: false, empty: true }
+}
+
+export interface History {
+  readonly message?: RecordedMessage & { readonly first: boolean }
+  /** Whether the newest turn still runs: then a message may still come. */
+  readonly active: boolean
+}
+
+/**
+ * Our message in the thread's history, from the newest turn back to the one that ran when it was sent.
+ * A turn that began before the send may have been steered, so it is looked at, and none before it.
+ */
+export const inHistory = async (
+  ctx: ReconcileContext,
+  threadId: string,
+  marker: string,
+  sentAtMs: number,
+  looked: Looked,
+): Promise<History> => {
+  let cursor: string | undefined
+  let active = false
+  for (let pages = 0; pages < TURN_PAGES; pages += 1) {
+    looked.calls += 1
+    looked.pages += 1
+    const page = await ctx.call('thread/turns/list', {
+      threadId,
+      limit: PAGE,
+      itemsView: 'summary',
+      sortDirection: 'desc',
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    if (pages === 0) active = page.data[0]?.status === 'inProgress'
+    for (const turn of page.data) {
+      const messages = turn.items.filter((item) => item.type === 'userMessage')
+      const place = messages.findIndex((item) => isOurs(item, marker))
+      const message = messages[place]
+      if (message !== undefined)
+        return { active, message: { turnId: turn.id, itemId: message.id, first: place === 0 } }
+      const startedAt = timeOfId(turn.id)
+      if (startedAt !== undefined && startedAt < sentAtMs - SLACK_MS) return { active }
+    }
+    if (page.nextCursor === null || page.nextCursor === undefined) return { active }
+    cursor = page.nextCursor
+  }
+  looked.note = `looked at the newest ${TURN_PAGES * PAGE} turns only`
+  return { active }
+}
+
+/** The thread that a lost `thread/start` made: by its broadcast, else among the threads that began in its window. */
+export const findCreated = async (
+  ctx: ReconcileContext,
+  marker: string,
+  sentAtMs: number,
+  looked: Looked,
+): Promise<string | undefined> => {
+  const announced = ctx.startedThread(marker)
+  if (announced !== undefined) {
+    looked.note = 'seen in a thread/started broadcast'
+    return announced
+  }
+  const window = { from: sentAtMs - SLACK_MS, to: sentAtMs + methodSpec('thread/start').timeoutMs + SLACK_MS }
+  looked.window = { from: window.from / 1000, to: window.to / 1000 }
+  const within = (id: string): boolean => {
+    const at = timeOfId(id)
+    return at === undefined || (at >= window.from && at <= window.to)
+  }
+  for (const candidates of [loadedThreads, listedThreads]) {
+    const ids = await candidates(ctx, looked, window.from)
+    const found = await markedAmong(ctx, ids.filter(within).slice(0, CANDIDATES), marker, looked)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const markedAmong = async (ctx: ReconcileContext, ids: readonly string[], marker: string, looked: Looked) => {
+  for (const id of ids) {
+    looked.calls += 1
+    try {
+      const { thread } = await ctx.call('thread/read', { threadId: id })
+      if (thread.threadSource === marker) return id
+    } catch (error) {
+      if (!AppServerError.is(error)) throw error // a thread that went away is no candidate
+    }
+  }
+  return undefined
+}
+
+const loadedThreads = async (ctx: ReconcileContext, looked: Looked): Promise<string[]> => {
+  const ids: string[] = []
+  let cursor: string | undefined
+  do {
+    looked.calls += 1
+    looked.pages += 1
+    const page = await ctx.call('thread/loaded/list', {
+      limit: PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    ids.push(...page.data)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  return ids
+}
+
+/** Threads on disk, archived ones too, newest first, back to the window's begin. */
+const listedThreads = async (ctx: ReconcileContext, looked: Looked, from: number): Promise<string[]> => {
+  const ids: string[] = []
+  for (const archived of [false, true]) {
+    let cursor: string | undefined
+    for (let pages = 0; pages < LIST_PAGES; pages += 1) {
+      looked.calls += 1
+      looked.pages += 1
+      const page = await ctx.call('thread/list', {
+        archived,
+        limit: PAGE,
+        sortKey: 'created_at',
+        useStateDbOnly: true,
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      ids.push(...page.data.map((thread) => thread.id))
+      const oldest = page.data.at(-1)
+      cursor = page.nextCursor ?? undefined
+      if (cursor === undefined || oldest === undefined || (timeOfId(oldest.id) ?? from) < from) break
+    }
+  }
+  return ids
+}

@@ -1,0 +1,76 @@
+import { AppServerError } from '../contract/errors.ts'
+import type { ReadContext } from '../contract/tool.ts'
+import type { Item, ThreadStatus, Turn } from '../protocol/items.ts'
+import type { Method, Params, Result } from '../protocol/methods.ts'
+
+type Calls<M extends Method> = Pick<ReadContext<M>, 'call'>
+
+const MESSAGE_PAGE = 20
+const MESSAGE_PAGES = 5
+
+/** A page of turns; a thread without a turn has an empty one. */
+export const listTurns = async (
+  ctx: Calls<'thread/turns/list'>,
+  params: Params<'thread/turns/list'>,
+): Promise<Result<'thread/turns/list'>> => {
+  try {
+    return await ctx.call('thread/turns/list', params)
+  } catch (error) {
+    if (!AppServerError.is(error) || error.code !== 'thread_not_materialized') throw error
+    return { data: [], nextCursor: null }
+  }
+}
+
+/** The run state of a thread, without loading it. */
+export const threadStatus = async (ctx: Calls<'thread/read'>, threadId: string): Promise<ThreadStatus> =>
+  (await ctx.call('thread/read', { threadId })).thread.status
+
+const isMessage = (item: Item): boolean => item.type === 'agentMessage'
+
+/** The turn's newest agent message among its newest 100 items. */
+const newestMessage = async (
+  ctx: Calls<'thread/items/list'>,
+  threadId: string,
+  turnId: string,
+): Promise<Item | undefined> => {
+  let cursor: string | undefined
+  for (let pages = 0; pages < MESSAGE_PAGES; pages += 1) {
+    const page = await ctx.call('thread/items/list', {
+      threadId,
+      turnId,
+      limit: MESSAGE_PAGE,
+      sortDirection: 'desc',
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    const found = page.data.find(({ item }) => isMessage(item))
+    if (found !== undefined) return found.item
+    cursor = page.nextCursor ?? undefined
+    if (cursor === undefined) return undefined
+  }
+  return undefined
+}
+
+/** The turn, with its last agent message as its only item if it has one. */
+export const withLastMessage = async (
+  ctx: Calls<'thread/items/list' | 'thread/turns/list'>,
+  threadId: string,
+  turn: Turn,
+  place: number,
+): Promise<Turn> => {
+  const message = await newestMessage(ctx, threadId, turn.id).catch(async (error: unknown) => {
+    if (!AppServerError.is(error) || error.code !== 'method_unavailable') throw error
+    return messageOfSummary(ctx, threadId, turn.id, place)
+  })
+  return message === undefined ? turn : { ...turn, items: [message], itemsView: 'summary' }
+}
+
+/** Threads with the older history have no item list, but their turns have a summary. */
+const messageOfSummary = async (
+  ctx: Calls<'thread/turns/list'>,
+  threadId: string,
+  turnId: string,
+  place: number,
+): Promise<Item | undefined> => {
+  const { data } = await ctx.call('thread/turns/list', { threadId, limit: place + 1, itemsView: 'summary' })
+  return data.find(({ id }) => id === turnId)?.items.findLast(isMessage)
+}

@@ -1,0 +1,57 @@
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { ThreadStatus } from '../protocol/items.ts'
+import { ThreadWatch } from './thread-watch.ts'
+import type { WaitOutcome, WatchContext } from './waiter.ts'
+
+const statusChanged = Compile(Type.Object({ threadId: Type.String(), status: ThreadStatus }))
+
+export interface TurnToAwait {
+  readonly threadId: string
+  readonly turnId: string
+  /** 0: one look. Never beyond the context's deadline. */
+  readonly timeoutMs: number
+}
+
+export interface TurnWatcher {
+  /**
+   * Resolves when that turn has ended, when its thread needs a person, or at the time-out (contract: wait_thread).
+   * @throws BridgeError cancelled; what the App Server says of the thread; at the time-out what kept it from being read
+   */
+  wait(ctx: WatchContext, turn: TurnToAwait): Promise<WaitOutcome>
+}
+
+/** One observer for all waits: a thread is looked at once for all who wait for its turns. */
+export const createTurnWatcher = (): TurnWatcher => {
+  const watches = new Map<string, ThreadWatch>()
+  let waiting = 0
+  let stopObserving = (): void => undefined
+
+  const observe = (ctx: WatchContext): (() => void) =>
+    ctx.observe(
+      ({ method, params }) => {
+        if (method === 'thread/status/changed' && statusChanged.Check(params))
+          watches.get(params.threadId)?.announce(params.status)
+      },
+      () => watches.forEach((watch) => watch.look()),
+    )
+
+  const watchOf = (threadId: string): ThreadWatch => {
+    const watch = watches.get(threadId) ?? new ThreadWatch(threadId, () => watches.delete(threadId))
+    watches.set(threadId, watch)
+    return watch
+  }
+
+  return {
+    async wait(ctx, { threadId, turnId, timeoutMs }) {
+      if (waiting === 0) stopObserving = observe(ctx)
+      waiting += 1
+      try {
+        return await watchOf(threadId).wait(ctx, turnId, timeoutMs)
+      } finally {
+        waiting -= 1
+        if (waiting === 0) stopObserving()
+      }
+    },
+  }
+}

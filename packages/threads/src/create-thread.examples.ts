@@ -1,0 +1,50 @@
+import type { Example } from '@codex-thread-bridge/core/contract'
+
+const thread = {
+  id: '01a22d6c-ee00-7d30-84f1-a4cd16c32862',
+  cwd: '/',
+  status: { type: 'idle' },
+  projectId: 'project-1',
+}
+
+const started = {
+  thread,
+  cwd: '/',
+  model: 'gpt-5.5',
+  approvalPolicy: 'never',
+  approvalsReviewer: 'user',
+  sandbox: { type: 'readOnly', networkAccess: false },
+  activePermissionProfile: { id: ':read-only', extends: null },
+  reasoningEffort: null,
+}
+
+/** A titled read-only thread with a prompt, in a project. */
+export const examples: readonly Example[] = [
+  {
+    input: {
+      request_id: 'review-parser-1',
+      cwd: '/',
+      title: 'Review the parser',
+      prompt: 'Read src/parser.ts and list what is wrong with it.',
+      app_server_project_id: 'project-1',
+    },
+    answers: {
+      'project/read': { project: { id: 'project-1' } },
+      'permissionProfile/list': { data: [{ id: ':read-only', allowed: true }], nextCursor: null },
+      'thread/start': started,
+      'thread/section/move': {},
+      'thread/settings/update': {},
+      'thread/name/set': {},
+      'turn/start': { turn: { id: '01a22d6c-ee10-7d30-84f1-a4cd16c32862', status: 'inProgress', items: [] } },
+      'thread/items/list': {
+        data: [
+          {
+            turnId: '01a22d6c-ee10-7d30-84f1-a4cd16c32862',
+            item: { type: 'userMessage', id: 'item-1', clientId: '{marker}' },
+          },
+        ],
+      },
+      'thread/unsubscribe': { status: 'unsubscribed' },
+    },
+  },
+]
