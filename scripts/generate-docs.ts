@@ -4,7 +4,7 @@ import { createOperationsPlugin } from '@codex-thread-bridge/operations'
 import { createReadsPlugin } from '@codex-thread-bridge/reads'
 import { createThreadsPlugin } from '@codex-thread-bridge/threads'
 import { createHost } from '@codex-thread-bridge/core/host'
-import { exampleAppServer, memoryLedger } from '@codex-thread-bridge/core/testing'
+import { cannedAppServer, memoryLedger } from '@codex-thread-bridge/core/testing'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { format, resolveConfig } from 'prettier'
 
@@ -17,7 +17,7 @@ const toolRow = (plugin: string, tool: ManifestTool): string =>
   `| \`${tool.name}\` | ${plugin} | ${tool.kind} | ${firstSentence(tool.description)} |`
 
 const toolTable = (): string => {
-  const host = createHost({ appServer: exampleAppServer({}), ledger: memoryLedger() })
+  const host = createHost({ appServer: cannedAppServer({}), ledger: memoryLedger() })
   const plugins = [
     createThreadsPlugin(),
     createReadsPlugin(),

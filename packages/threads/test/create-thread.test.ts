@@ -1,6 +1,6 @@
 import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { at, startWorld, testedVersions, textAt, type World } from '@codex-thread-bridge/test-fixtures'
+import { listAt, startWorld, testedVersions, textAt, type World } from '@codex-thread-bridge/test-fixtures'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshId, startBridge, type Bridge } from './bridge.ts'
 
@@ -8,10 +8,9 @@ const userTexts = async (world: World, threadId: string): Promise<string[]> => {
   const client = await world.openClient()
   const page = await client.call('thread/items/list', { threadId, limit: 100, sortDirection: 'asc' })
   await client.close()
-  const rows = at(page, 'data')
-  return (Array.isArray(rows) ? rows : [])
-    .filter((row) => textAt(row, 'item', 'type') === 'userMessage')
-    .map((row) => textAt(row, 'item', 'content', 0, 'text') ?? '')
+  return listAt(page, 'data')
+    .filter((row) => textAt(row, 'item.type') === 'userMessage')
+    .map((row) => textAt(row, 'item.content.0.text'))
 }
 
 describe.each(testedVersions)('create_thread on App Server %s', (version) => {
@@ -62,8 +61,8 @@ describe.each(testedVersions)('create_thread on App Server %s', (version) => {
     expect(receipt).not.toHaveProperty('owner')
     const client = await world.openClient()
     const read = await client.call('thread/read', { threadId: receipt.threadId })
-    expect(textAt(read, 'thread', 'name')).toBe('Tïtle')
-    expect(textAt(read, 'thread', 'threadSource')).toBe(receipt.deliveryMarker)
+    expect(textAt(read, 'thread.name')).toBe('Tïtle')
+    expect(textAt(read, 'thread.threadSource')).toBe(receipt.deliveryMarker)
   })
 
   it.each([
@@ -184,7 +183,7 @@ describe.each(testedVersions)('create_thread on App Server %s', (version) => {
       approvals_reviewer: 'user',
       model: 'scripted',
       reasoning_effort: 'high',
-      app_server_project_id: textAt(project, 'project', 'id'),
+      app_server_project_id: textAt(project, 'project.id'),
     })
     rule.remove()
     expect(receipt).toMatchObject({

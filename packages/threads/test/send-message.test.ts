@@ -39,8 +39,7 @@ describe.each(testedVersions)('send_message_to_thread on App Server %s', (versio
   const idle = async (threadId: string): Promise<void> => {
     const client = await world.openClient()
     await poll(
-      async () =>
-        textAt(await client.call('thread/read', { threadId }), 'thread', 'status', 'type') === 'idle',
+      async () => textAt(await client.call('thread/read', { threadId }), 'thread.status.type') === 'idle',
       {
         what: 'the thread to be idle',
       },

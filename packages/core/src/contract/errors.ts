@@ -96,6 +96,11 @@ export const errorCodes = {
     'The socket path is longer than a Unix socket address allows (107 bytes), also when resolved.',
     'Start the App Server on a shorter path and pass it with --socket.',
   ),
+  socket_wrong_type: row(
+    'same_request_id',
+    'The App Server path is a file or a directory, not a socket.',
+    'Check --socket: it must be the App Server control socket.',
+  ),
   socket_not_websocket: row(
     'same_request_id',
     'Something listens on the socket but does not speak WebSocket.',

@@ -1,7 +1,7 @@
 import { TransportError, BridgeError } from '../contract/errors.ts'
 import type { ReconcileContext, Verdict } from '../contract/tool.ts'
 import type { LedgerPort, ReceiptPage, ReceiptQuery } from '../ledger/port.ts'
-import type { Receipt, ReceiptPatch } from '../ledger/receipt.ts'
+import type { Receipt } from '../ledger/receipt.ts'
 import { readContext, type CallOptions, type Surroundings } from './context.ts'
 import { readsOnly } from './gate.ts'
 import { answerOf } from './mutations.ts'
@@ -14,47 +14,35 @@ const uncertain = (receipt: Receipt): boolean =>
   (receipt.status === 'outcome_unknown' ||
     (receipt.status === 'accepted' && receipt.delivery?.state === 'acknowledged'))
 
+const failedAs = (code: 'not_completed' | 'not_delivered', message: string) =>
+  ({ status: 'failed', next: 'new_request_id', error: { code, message } }) as const
+
 /** What a verdict makes of a receipt (design: receipts, Reconciliation). */
-const settled = (receipt: Receipt, { verdict, patch = {} }: Verdict): ReceiptPatch => {
-  const done = { execution: undefined, error: undefined, rpcError: undefined }
+const settled = (receipt: Receipt, { verdict, patch = {} }: Verdict): Receipt => {
+  const { execution: _execution, error: _error, rpcError: _rpcError, ...known } = receipt
   switch (verdict) {
     case 'delivered':
     case 'created':
-      return { ...patch, ...done, status: 'accepted', next: 'none' }
+      return { ...known, ...patch, status: 'accepted', next: 'none' }
     case 'created_incomplete':
       return {
+        ...known,
         ...patch,
-        execution: undefined,
-        status: 'failed',
-        next: 'new_request_id',
-        error: {
-          code: 'not_completed',
-          message: 'The thread was created, but the steps after it were not all done.',
-        },
+        ...failedAs('not_completed', 'The thread was created, but the steps after it were not all done.'),
       }
     case 'not_delivered':
       return receipt.status === 'accepted'
-        ? patch
+        ? { ...receipt, ...patch }
         : {
+            ...known,
             ...patch,
-            execution: undefined,
-            status: 'failed',
-            next: 'new_request_id',
-            error: {
-              code: 'not_delivered',
-              message: 'The message is not in the thread and can no longer arrive.',
-            },
+            ...failedAs('not_delivered', 'The message is not in the thread and can no longer arrive.'),
           }
     case 'not_found':
     case 'unreachable':
     case 'unknowable':
-      return patch
+      return { ...receipt, ...patch }
   }
-}
-
-const withoutUndefined = (receipt: Receipt): Receipt => {
-  const entries = Object.entries(receipt).filter(([, value]) => value !== undefined)
-  return { ...receipt, ...Object.fromEntries(entries) }
 }
 
 /** Receipts as the operations tools see them. */
@@ -116,12 +104,11 @@ export class Operations {
     // A late answer may have settled it while we looked: what is certain stays.
     const now = this.#find(ledger, requestId)
     if (!uncertain(now)) return answerOf(now, false)
-    const after = withoutUndefined({
-      ...now,
+    const after: Receipt = {
       ...settled(now, verdict),
       reconciliation,
       updatedAt: this.#around.clock.now() / 1000,
-    })
+    }
     ledger.save(after)
     return answerOf(after, false)
   }

@@ -5,7 +5,7 @@ import { explain } from './explain.ts'
 
 /** A member that is null counts as left out, at any depth of objects (contract: bridge-tools). */
 const dropNulls = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map((entry) => (entry === null ? entry : dropNulls(entry)))
+  if (Array.isArray(value)) return value.map((entry: unknown) => (entry === null ? entry : dropNulls(entry)))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value)

@@ -1,4 +1,4 @@
-import { AppServerError, asBridgeError, BridgeError, TransportError } from '../contract/errors.ts'
+import { AppServerError, asBridgeError, TransportError, type BridgeError } from '../contract/errors.ts'
 import type { ServerInfo } from '../contract/app-server.ts'
 import type { Clock, Log } from '../contract/tool.ts'
 import type { LedgerPort } from '../ledger/port.ts'

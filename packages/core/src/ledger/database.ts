@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3'
 import { BridgeError } from '../contract/errors.ts'
 import type { FileSystemKind } from './file-system.ts'
 import { codeOf } from './ledger-error.ts'
-import { migrate } from './migrations.ts'
+import { migrate, schemaVersion } from './migrations.ts'
 import { ensurePrivateDirectory, ensurePrivateFile } from './private-file.ts'
 
 export interface DatabaseOptions {
@@ -26,6 +26,8 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   ensurePrivateFile(path)
   const db = construct(driver, path, busyTimeoutMs)
   try {
+    // A newer bridge's file is not even given another journal.
+    schemaVersion(db)
     // WAL needs memory that all processes share, which a network file system does not give.
     const wal = !fileSystem(path).network
     await setJournal(db, wal ? 'WAL' : 'DELETE', busyTimeoutMs)

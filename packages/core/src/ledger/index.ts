@@ -14,6 +14,7 @@ export {
   Receipt,
   receiptFields,
   receiptOutput,
+  statuses,
   type Owner,
   type ReceiptPatch,
   type Status,

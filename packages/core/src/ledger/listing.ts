@@ -1,5 +1,5 @@
 import { compareCodePoints } from './code-points.ts'
-import { lookOnce, type Liveness } from './owner.ts'
+import type { Liveness } from './owner.ts'
 import { parseReceipt } from './parse-receipt.ts'
 import type { ReceiptPage, ReceiptQuery } from './port.ts'
 import { readAs } from './read-as.ts'
@@ -23,8 +23,7 @@ export const compareNewestFirst = (a: Place, b: Place): number =>
  * A page of receipts as read. A filter on status also goes through the open rows, since one that was left open reads
  * as another status; each stored status is one range of an index, and the ranges are merged.
  */
-export const listReceipts = (sql: Statements, query: ReceiptQuery, isAlive: Liveness): ReceiptPage => {
-  const alive = lookOnce(isAlive)
+export const listReceipts = (sql: Statements, query: ReceiptQuery, alive: Liveness): ReceiptPage => {
   const after = query.after ? asStored(sql, query.after) : NEWEST
   const stored = query.status === undefined ? [...statuses, 'unreadable'] : [...new Set([query.status, OPEN])]
   const receipts: Receipt[] = []
@@ -38,8 +37,7 @@ export const listReceipts = (sql: Statements, query: ReceiptQuery, isAlive: Live
 }
 
 /** How many open rows read as `outcome_unknown`. */
-export const countLeftOpen = (sql: Statements, isAlive: Liveness): number => {
-  const alive = lookOnce(isAlive)
+export const countLeftOpen = (sql: Statements, alive: Liveness): number => {
   let left = 0
   for (const row of range(sql, OPEN, undefined, NEWEST)) {
     if (readAs(parseReceipt(row.requestId, row.receipt), alive).status === 'outcome_unknown') left++

@@ -53,29 +53,30 @@ const migrations: readonly string[] = [
 /** The user_version of a file that this code has brought up to date. */
 export const SCHEMA_VERSION = migrations.length
 
-const versionOf = (db: Database): number => Number(db.pragma('user_version', { simple: true }))
+/**
+ * The schema version of a file.
+ * @throws BridgeError ledger_newer; SQLite's errors as they come
+ */
+export const schemaVersion = (db: Database): number => {
+  const version = Number(db.pragma('user_version', { simple: true }))
+  if (version <= SCHEMA_VERSION) return version
+  throw new BridgeError(
+    'ledger_newer',
+    `${db.name} has schema ${version}; this bridge knows up to ${SCHEMA_VERSION}.`,
+    { details: { path: db.name, version, known: SCHEMA_VERSION } },
+  )
+}
 
 /**
  * Brings a file to SCHEMA_VERSION, all or nothing; a file that is there already is not written to.
  * @throws BridgeError ledger_newer; SQLite's errors as they come
  */
 export const migrate = (db: Database): void => {
-  if (isCurrent(db)) return
-  // Another process may do the same: look again once the file is ours.
-  const step = db.transaction(() => {
-    if (isCurrent(db)) return
-    for (const sql of migrations.slice(versionOf(db))) db.exec(sql)
+  if (schemaVersion(db) === SCHEMA_VERSION) return
+  const bringUp = db.transaction(() => {
+    // Read again: another process may have done the same before this one got the file.
+    for (const sql of migrations.slice(schemaVersion(db))) db.exec(sql)
     db.pragma(`user_version = ${SCHEMA_VERSION}`)
   })
-  step.immediate()
-}
-
-const isCurrent = (db: Database): boolean => {
-  const version = versionOf(db)
-  if (version <= SCHEMA_VERSION) return version === SCHEMA_VERSION
-  throw new BridgeError(
-    'ledger_newer',
-    `${db.name} has schema ${version}; this bridge knows up to ${SCHEMA_VERSION}.`,
-    { details: { path: db.name, version, known: SCHEMA_VERSION } },
-  )
+  bringUp.immediate()
 }

@@ -89,14 +89,3 @@ const pidExists = (pid: number): boolean => {
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
-
-/** The same answers, each owner looked up at most once: for reads of many rows. */
-export const lookOnce = (alive: Liveness): Liveness => {
-  const known = new Map<string, boolean>()
-  return (owner) => {
-    const key = `${owner.pid} ${owner.startTime} ${owner.bootId}`
-    const answer = known.get(key) ?? alive(owner)
-    known.set(key, answer)
-    return answer
-  }
-}

@@ -4,7 +4,9 @@ import type { Receipt } from './receipt.ts'
 
 /**
  * A receipt as every reader sees it. An open one whose owner is gone has become what its steps prove: `failed` /
- * `not_sent` when nothing was intended that could leave a trace, else `outcome_unknown`. Pure but for `isAlive`.
+ * `not_sent` when nothing was intended that could leave a trace, else `outcome_unknown`. Pure but for
+ * `isAlive`. The receipt must have been read after the death that `isAlive` tells of, as the ledger's own reads take
+ * care of: an owner may save until it dies.
  */
 export const readAs = (receipt: Receipt, isAlive: Liveness): Receipt => {
   if (receipt.status !== 'in_progress_or_unknown') return receipt

@@ -1,11 +1,12 @@
 import type { Database } from 'better-sqlite3'
 import { Value } from 'typebox/value'
 import { BridgeError } from '../contract/errors.ts'
+import { afterDeath } from './after-death.ts'
 import { asLedgerErrors } from './ledger-error.ts'
 import { countLeftOpen, listReceipts } from './listing.ts'
 import type { Liveness } from './owner.ts'
 import { parseReceipt } from './parse-receipt.ts'
-import type { LedgerPort, LedgerRow } from './port.ts'
+import type { LedgerPort, LedgerRow, ReceiptQuery } from './port.ts'
 import { readAs } from './read-as.ts'
 import { Owner } from './receipt.ts'
 import { prepareStatements, type Statements } from './statements.ts'
@@ -23,19 +24,21 @@ export const sqliteLedger = (db: Database, parts: SqliteLedgerParts): LedgerPort
   const { path, endpoint, isAlive } = parts
   const sql = asLedgerErrors(path, () => prepareStatements(db))
   const threads = threadLine(db, sql, parts)
-  const read = (requestId: string): LedgerRow | undefined => {
-    const row = sql.get.get(requestId)
-    return row && { ...row, receipt: readAs(parseReceipt(requestId, row.receipt), isAlive) }
-  }
+  const reading = afterDeath(isAlive)
+  const read = (requestId: string): LedgerRow | undefined =>
+    reading((alive) => {
+      const row = sql.get.get(requestId)
+      return row && { ...row, receipt: readAs(parseReceipt(requestId, row.receipt), alive) }
+    })
   const insert = db.transaction((row: LedgerRow) => {
     const { requestId } = row.receipt
     const won = sql.claim.run(requestId, row.fingerprint, JSON.stringify(row.receipt)).changes === 1
     return { won, row: (won ? undefined : read(requestId)) ?? row }
   })
-  const list = db.transaction((query: Parameters<LedgerPort['list']>[0]) => listReceipts(sql, query, isAlive))
-  const counts = db.transaction(() => ({
+  const list = db.transaction((query: ReceiptQuery, alive: Liveness) => listReceipts(sql, query, alive))
+  const counts = db.transaction((alive: Liveness) => ({
     operations: sql.count.get('operations') ?? 0,
-    uncertain: (sql.count.get('uncertain') ?? 0) + countLeftOpen(sql, isAlive),
+    uncertain: (sql.count.get('uncertain') ?? 0) + countLeftOpen(sql, alive),
   }))
   const safely = <T>(act: () => T): T => asLedgerErrors(path, act)
 
@@ -55,8 +58,8 @@ export const sqliteLedger = (db: Database, parts: SqliteLedgerParts): LedgerPort
         throw new BridgeError('ledger_unavailable', `${path} has no row of ${receipt.requestId} any more.`)
       }),
     drop: (requestId) => safely(() => void sql.drop.run(requestId)),
-    list: (query) => safely(() => list(query)),
-    counts: () => safely(() => counts()),
+    list: (query) => safely(() => reading((alive) => list(query, alive))),
+    counts: () => safely(() => reading(counts)),
     enqueue: (threadId, requestId) => safely(() => threads.enqueue.immediate(threadId, requestId)),
     holder: (threadId) => safely(() => threads.holder(threadId)),
     dequeue: (threadId, requestId) => safely(() => void sql.dequeue.run(threadId, requestId)),

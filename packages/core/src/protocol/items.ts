@@ -56,8 +56,14 @@ export const QueuedSubmission = Type.Object({ id: Type.String(), clientUserMessa
 /** The text input of a turn, sent exactly. */
 export const TextInput = Type.Object({ type: Type.Enum(['text'], { type: 'string' }), text: Type.String() })
 
-/** What a page of anything has. */
-export const page = <T extends Parameters<typeof Type.Array>[0]>(row: T) =>
+type Row = Parameters<typeof Type.Array>[0]
+
+/** A page of a list that only goes on. */
+export const page = <T extends Row>(row: T) =>
+  Type.Object({ data: Type.Array(row), nextCursor: Nullable(Type.String()) })
+
+/** A page of a list that can be turned round. */
+export const turnablePage = <T extends Row>(row: T) =>
   Type.Object({
     data: Type.Array(row),
     nextCursor: Nullable(Type.String()),

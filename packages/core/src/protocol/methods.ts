@@ -8,6 +8,7 @@ import {
   TextInput,
   Thread,
   Turn,
+  turnablePage,
 } from './items.ts'
 
 /** `read` leaves no trace on the server; `mutate` may. */
@@ -145,7 +146,7 @@ export const methods = {
       useStateDbOnly: Type.Optional(Type.Boolean()),
       sortKey: Type.Optional(Type.String()),
     }),
-    page(Thread),
+    turnablePage(Thread),
     { timeoutMs: 30_000 },
   ),
   'thread/loaded/list': read(Type.Object({ limit: Limit, cursor: Cursor }), page(Type.String())),
@@ -157,7 +158,7 @@ export const methods = {
       itemsView: ItemsView,
       sortDirection: Sort,
     }),
-    page(Turn),
+    turnablePage(Turn),
     { timeoutMs: 30_000 },
   ),
   'thread/items/list': read(
@@ -168,7 +169,7 @@ export const methods = {
       cursor: Cursor,
       sortDirection: Sort,
     }),
-    page(ItemEntry),
+    turnablePage(ItemEntry),
     { timeoutMs: 30_000 },
   ),
   'thread/queue/list': read(

@@ -99,7 +99,7 @@ export const samePolicy = (a: object, b: object): boolean => canonical(a) === ca
 
 const canonical = (written: object): string => {
   const { writableRoots, ...rest } = normaliseSandbox(written)
-  const roots = Array.isArray(writableRoots) ? [...writableRoots].map(String).sort() : writableRoots
+  const roots = Array.isArray(writableRoots) ? writableRoots.map(String).sort() : writableRoots
   return JSON.stringify(
     Object.entries({ ...rest, writableRoots: roots }).sort(([x], [y]) => (x < y ? -1 : 1)),
   )

@@ -1,6 +1,7 @@
 import { BridgeError } from '../contract/errors.ts'
+import { afterDeath } from '../ledger/after-death.ts'
 import { compareNewestFirst } from '../ledger/listing.ts'
-import { isAlive as processIsAlive, lookOnce, processOwner, type Liveness } from '../ledger/owner.ts'
+import { isAlive as processIsAlive, processOwner, type Liveness } from '../ledger/owner.ts'
 import { parseReceipt } from '../ledger/parse-receipt.ts'
 import type { LedgerPort, LedgerRow } from '../ledger/port.ts'
 import { readAs } from '../ledger/read-as.ts'
@@ -33,14 +34,16 @@ export const memoryLedger = (options: MemoryLedgerOptions = {}): LedgerPort => {
   const owner = options.owner ?? processOwner()
   const isAlive = options.isAlive ?? processIsAlive
 
-  const read = (requestId: string): LedgerRow | undefined => {
-    const row = operations.get(requestId)
-    return row && { ...row, receipt: readAs(parseReceipt(requestId, row.receipt), isAlive) }
-  }
-  const readAll = (): Receipt[] => {
-    const alive = lookOnce(isAlive)
-    return [...operations].map(([requestId, row]) => readAs(parseReceipt(requestId, row.receipt), alive))
-  }
+  const reading = afterDeath(isAlive)
+  const read = (requestId: string): LedgerRow | undefined =>
+    reading((alive) => {
+      const row = operations.get(requestId)
+      return row && { ...row, receipt: readAs(parseReceipt(requestId, row.receipt), alive) }
+    })
+  const readAll = (): Receipt[] =>
+    reading((alive) =>
+      [...operations].map(([requestId, row]) => readAs(parseReceipt(requestId, row.receipt), alive)),
+    )
   const leave = (gone: (claim: ThreadClaim) => boolean): void => {
     const staying = line.filter((claim) => !gone(claim))
     line.splice(0, line.length, ...staying)

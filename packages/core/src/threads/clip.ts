@@ -4,7 +4,8 @@ import { Type } from 'typebox'
 export const SHORTEST_CLIP = 100
 
 /** What agents act on is never shortened: ids, cursors, paths, status. */
-const KEPT = /^(id|ids|cursor|cwd|path|paths|root|roots|status|type)$|(Id|Ids|Cursor|Path|Paths|Root|Roots|Status|Type)$/
+const KEPT =
+  /^(id|ids|cursor|cwd|path|paths|root|roots|status|type)$|(Id|Ids|Cursor|Path|Paths|Root|Roots|Status|Type)$/
 
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
@@ -48,7 +49,8 @@ const shortenIn = (holder: unknown, key: string, maxChars: number): number => {
     const list: unknown[] = holder
     list.forEach((member, index) => shorten(member, key, (text) => (list[index] = text)))
   } else if (isRecord(holder)) {
-    for (const [name, member] of Object.entries(holder)) shorten(member, name, (text) => (holder[name] = text))
+    for (const [name, member] of Object.entries(holder))
+      shorten(member, name, (text) => (holder[name] = text))
   }
   return count
 }

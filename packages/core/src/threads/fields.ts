@@ -18,7 +18,11 @@ const text = (description: string, maxLength: number) =>
 
 /** The input fields that tools share (contract: bridge-tools). Each is required; wrap it in Type.Optional where it is not. */
 export const fields = {
-  requestId: text('Your id for this one intended action; repeat the same id after an uncertain answer', ID_MAX),
+  requestId: text(
+    'Your id for this one intended action; repeat the same id after an uncertain answer',
+    ID_MAX,
+  ),
+  knownRequestId: text('requestId of the operation', ID_MAX),
   threadId: text('Id of the thread', ID_MAX),
   turnId: text('Id of the turn', ID_MAX),
   projectId: text('Id of an App Server project', ID_MAX),

@@ -56,4 +56,6 @@ const oneRowTooLarge = (): BridgeError =>
 
 /** What a page says when it has fewer rows than were asked for. */
 export const fewerRows = (rows: number, asked: number): string | undefined =>
-  rows === asked ? undefined : `At most ${rows} rows instead of ${asked}, so that they fit: go on with nextCursor.`
+  rows === asked
+    ? undefined
+    : `At most ${rows} rows instead of ${asked}, so that they fit: go on with nextCursor.`

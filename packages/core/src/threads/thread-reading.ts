@@ -1,12 +1,34 @@
-import { AppServerError } from '../contract/errors.ts'
+import { AppServerError, BridgeError } from '../contract/errors.ts'
 import type { ReadContext } from '../contract/tool.ts'
 import type { Item, ThreadStatus, Turn } from '../protocol/items.ts'
 import type { Method, Params, Result } from '../protocol/methods.ts'
 
 type Calls<M extends Method> = Pick<ReadContext<M>, 'call'>
 
+/** What the App Server answers for a thread that keeps the older kind of history. */
+const NOT_SUPPORTED = -32_601
 const MESSAGE_PAGE = 20
 const MESSAGE_PAGES = 5
+
+/**
+ * A read of a thread by the id that the caller gave.
+ * @throws BridgeError unknown_thread when the App Server knows none of that id
+ */
+export const ofKnownThread = async <T>(threadId: string, read: Promise<T>): Promise<T> => {
+  try {
+    return await read
+  } catch (error) {
+    if (!AppServerError.is(error) || error.code !== 'thread_not_found') throw error
+    throw new BridgeError(
+      'unknown_thread',
+      `The App Server knows no thread ${threadId} (${error.rpc.message}).`,
+      {
+        field: 'thread_id',
+        cause: error,
+      },
+    )
+  }
+}
 
 /** A page of turns; a thread without a turn has an empty one. */
 export const listTurns = async (
@@ -58,7 +80,7 @@ export const withLastMessage = async (
   place: number,
 ): Promise<Turn> => {
   const message = await newestMessage(ctx, threadId, turn.id).catch(async (error: unknown) => {
-    if (!AppServerError.is(error) || error.code !== 'method_unavailable') throw error
+    if (!AppServerError.is(error) || error.rpc.code !== NOT_SUPPORTED) throw error
     return messageOfSummary(ctx, threadId, turn.id, place)
   })
   return message === undefined ? turn : { ...turn, items: [message], itemsView: 'summary' }

@@ -121,7 +121,8 @@ export class ThreadWatch {
       const turn = turnIn(reading, turnId)
       if (!this.#doubts.ended(reading, turnId) || turn === undefined) continue
       const ended: Turn = await withLastMessage(ctx, this.#threadId, turn, reading.turns.indexOf(turn))
-      for (const waiter of this.#waiters) if (waiter.turnId === turnId) waiter.end({ timedOut: false, turn: ended })
+      for (const waiter of this.#waiters)
+        if (waiter.turnId === turnId) waiter.end({ timedOut: false, turn: ended })
     }
   }
 

@@ -105,7 +105,11 @@ const shown = (plan: Plan): FittedTurns => {
  * `{id, type, omitted: true}`; when there are too many even so, whole turns lose theirs (`omittedItems`), and the newest
  * turn its oldest. Undefined when the turns do not fit without items. Linear in their size.
  */
-export const fitTurns = (turns: readonly Turn[], maxChars: number, bytes: number): FittedTurns | undefined => {
+export const fitTurns = (
+  turns: readonly Turn[],
+  maxChars: number,
+  bytes: number,
+): FittedTurns | undefined => {
   const plans = turns.map((turn) => planned(turn, maxChars))
   const shells = sum(plans, ({ shell, items }) => jsonBytes({ ...shell, omittedItems: items.length }) + COMMA)
   const room = bytes - shells

@@ -41,7 +41,8 @@ export const turnState = (reading: Reading, turnId: string): TurnState => {
   return mayBeOver(reading, turn) ? 'doubtful' : 'running'
 }
 
-export const turnIn = ({ turns }: Reading, turnId: string): Turn | undefined => turns.find(({ id }) => id === turnId)
+export const turnIn = ({ turns }: Reading, turnId: string): Turn | undefined =>
+  turns.find(({ id }) => id === turnId)
 
 /** The turns of one thread that looked interrupted, since when. */
 export class Doubts {

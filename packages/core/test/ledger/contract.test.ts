@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   openLedger,
   type LedgerPort,
+  type Liveness,
   type Owner,
   type Receipt,
   type ReceiptQuery,
@@ -12,12 +13,12 @@ import { memoryLedger, memoryStore } from '../../src/testing/memory-ledger.ts'
 import { codeOf, directory, endpoint, livesInTest, open, owners, receipt, row } from './support.ts'
 
 /** Opens ledgers that share what they store, one for each process. */
-type OpenFor = (owner: Owner) => Promise<LedgerPort>
+type OpenFor = (owner: Owner, isAlive?: Liveness) => Promise<LedgerPort>
 
 const onDisk = (): OpenFor => {
   const path = join(directory(), 'operations.sqlite3')
-  return async (owner) => {
-    const ledger = await openLedger({ path, endpoint, owner, isAlive: livesInTest })
+  return async (owner, isAlive = livesInTest) => {
+    const ledger = await openLedger({ path, endpoint, owner, isAlive })
     onTestFinished(() => ledger.close())
     return ledger
   }
@@ -25,7 +26,7 @@ const onDisk = (): OpenFor => {
 
 const inMemory = (): OpenFor => {
   const store = memoryStore()
-  return async (owner) => memoryLedger({ endpoint, store, owner, isAlive: livesInTest })
+  return async (owner, isAlive = livesInTest) => memoryLedger({ endpoint, store, owner, isAlive })
 }
 
 const sent = { name: 'turn/start', state: 'intended', at: 1 } as const
@@ -114,6 +115,38 @@ describe.each([
     expect(ids({ threadId: 't' })).toEqual(['nothing sent', 'sent', 'running'])
     expect(ids({ status: 'accepted' })).toEqual([])
     expect(ledger.counts()).toEqual({ operations: 3, uncertain: 1 })
+  })
+
+  test.each<[string, (ledger: LedgerPort) => Receipt | undefined]>([
+    ['get', (ledger) => ledger.get('r')?.receipt],
+    ['claim', (ledger) => ledger.claim(row('r')).row.receipt],
+    ['list', (ledger) => ledger.list({ limit: 1 }).receipts[0]],
+    ['list of a status', (ledger) => ledger.list({ limit: 1, status: 'accepted' }).receipts[0]],
+  ])('sees what an owner saved between the read and its death (%s)', async (_read, read) => {
+    const openFor = storage()
+    const dying = await openFor(owners.living)
+    dying.claim(row('r', open(owners.living)))
+    const reader = await openFor(owners.other, (owner) => {
+      if (owner.pid === owners.living.pid) dying.save(receipt('r', { owner, threadId: 'made' }))
+      return false
+    })
+    expect(read(reader)).toMatchObject({ status: 'accepted', threadId: 'made' })
+    expect(reader.counts()).toEqual({ operations: 1, uncertain: 0 })
+  })
+
+  test('looks for an owner once a read, and for a dead one never again', async () => {
+    const look = vi.fn(livesInTest)
+    const ledger = await storage()(owners.other, look)
+    for (const id of ['a', 'b', 'c']) {
+      ledger.claim(row(`${id} living`, open(owners.living)))
+      ledger.claim(row(`${id} dead`, open(owners.dead)))
+    }
+    look.mockClear()
+    expect(ledger.list({ limit: 9 }).receipts).toHaveLength(6)
+    look.mockClear()
+    ledger.list({ limit: 9 })
+    ledger.get('a dead')
+    expect(look.mock.calls).toEqual([[owners.living]])
   })
 
   test('counts through claims, saves and drops', async () => {

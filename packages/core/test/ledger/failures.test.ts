@@ -237,7 +237,7 @@ test('a ledger of a newer schema is refused and left as it is', async () => {
   raw.close()
   const before = readFileSync(path)
   expect(await codeOf(() => openLedger({ path, endpoint }))).toBe('ledger_newer')
-  expect(readFileSync(path).subarray(100).equals(before.subarray(100))).toBe(true)
+  expect(readFileSync(path).equals(before)).toBe(true)
 })
 
 test('a file with another table of the name is refused', async () => {

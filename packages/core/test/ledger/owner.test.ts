@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { isAlive, processOwner } from '../../src/ledger/index.ts'
-import { lookOnce, processFacts } from '../../src/ledger/owner.ts'
-import { owners } from './support.ts'
+import { processFacts } from '../../src/ledger/owner.ts'
+import { firstLine } from './support.ts'
 
 /** A process that does nothing, and its owner record. */
 const start = async (command: string, args: readonly string[]) => {
@@ -21,11 +21,8 @@ const ownerOf = (pid: number) => ({
 
 test('this process is alive', () => {
   const self = processOwner()
-  expect(self).toEqual({
-    pid: process.pid,
-    startTime: expect.stringMatching(/./),
-    bootId: expect.stringMatching(/./),
-  })
+  expect(self.pid).toBe(process.pid)
+  expect([self.startTime, self.bootId]).not.toContain('')
   expect(isAlive(self)).toBe(true)
 })
 
@@ -56,8 +53,7 @@ test('a pid that names a group is no process', () => {
 test('a process that ended and was not waited for is dead', async () => {
   // After exec nobody waits for the shell's child.
   const { child } = await start('sh', ['-c', 'sleep 0.01 & echo $!; exec sleep 60'])
-  const [printed] = await once(child.stdout, 'data')
-  const pid = Number(String(printed))
+  const pid = Number(await firstLine(child))
   await vi.waitFor(() => expect(processFacts(pid)?.state).toBe('Z'), { timeout: 10_000, interval: 10 })
   expect(isAlive(ownerOf(pid))).toBe(false)
 })
@@ -78,11 +74,4 @@ test('a process of another user is alive', () => {
   })
   onTestFinished(() => kill.mockRestore())
   expect(isAlive(ownerOf(process.ppid))).toBe(true)
-})
-
-test('many rows of one owner cost one look', () => {
-  const look = vi.fn(() => true)
-  const alive = lookOnce(look)
-  expect([alive(owners.living), alive({ ...owners.living }), alive(owners.dead)]).toEqual([true, true, true])
-  expect(look).toHaveBeenCalledTimes(2)
 })

@@ -99,6 +99,6 @@ export const resultOf = async (child: ChildProcess): Promise<unknown> => {
 /** Resolves with the first thing a child prints. */
 export const firstLine = async (child: ChildProcess): Promise<string> => {
   if (child.stdout === null) throw new Error('the child has no stdout')
-  const [chunk] = await once(child.stdout, 'data')
-  return String(chunk).trim()
+  const chunks: unknown[] = await once(child.stdout, 'data')
+  return String(chunks[0]).trim()
 }
