@@ -1,5 +1,5 @@
 import { createHost, type Host } from '@codex-thread-bridge/core/host'
-import type { Plugin } from '@codex-thread-bridge/core/contract'
+import type { AppServer, Plugin } from '@codex-thread-bridge/core/contract'
 import { openLedger, Receipt } from '@codex-thread-bridge/core/ledger'
 import type { Method } from '@codex-thread-bridge/core/protocol'
 import { createAppServer } from '@codex-thread-bridge/core/transport'
@@ -14,6 +14,8 @@ export interface BridgeOptions {
   readonly timeouts?: Partial<Record<Method, number>>
   readonly deliveryMarkers?: boolean
   readonly callMs?: number
+  /** Runs before each App Server method of a mutation is sent. */
+  readonly beforeCall?: (method: Method) => Promise<void>
 }
 
 export interface Bridge {
@@ -33,12 +35,15 @@ export const startBridge = async (options: BridgeOptions): Promise<Bridge> => {
   const own = options.stateDir === undefined ? tempDir('state') : undefined
   const stateDir = options.stateDir ?? own?.path ?? ''
   const host = createHost({
-    appServer: createAppServer({
-      socketPath: options.socketPath,
-      version: '0.0.0',
-      log: (...line) => void logged.push(line),
-      ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
-    }),
+    appServer: hooked(
+      options.beforeCall,
+      createAppServer({
+        socketPath: options.socketPath,
+        version: '0.0.0',
+        log: (...line) => void logged.push(line),
+        ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
+      }),
+    ),
     ledger: () => openLedger({ stateDir, socketPath: options.socketPath }),
     policy: { deliveryMarkers: options.deliveryMarkers ?? true },
     ...(options.callMs === undefined ? {} : { limits: { callMs: options.callMs } }),
@@ -56,6 +61,32 @@ export const startBridge = async (options: BridgeOptions): Promise<Bridge> => {
       await host.close()
       await own?.remove()
     },
+  }
+}
+
+/** The same App Server with a moment to act in before each call of a mutation. */
+const hooked = (before: BridgeOptions['beforeCall'], appServer: AppServer): AppServer => {
+  if (before === undefined) return appServer
+  const { actions } = appServer
+  const call: typeof actions.call = async (method, params, options) => {
+    await before(method)
+    return actions.call(method, params, options)
+  }
+  const withHook: typeof actions = {
+    call,
+    connect: () => actions.connect(),
+    get server() {
+      return actions.server
+    },
+    onNotification: (listener) => actions.onNotification(listener),
+    onDisconnect: (listener) => actions.onDisconnect(listener),
+  }
+  return {
+    reads: appServer.reads,
+    actions: withHook,
+    socket: appServer.socket,
+    missingMethods: (needed) => appServer.missingMethods(needed),
+    close: () => appServer.close(),
   }
 }
 

@@ -18,6 +18,8 @@ export interface AppServerOptions {
   readonly version: string
   readonly log: Log
   readonly clock?: Clock
+  /** From 0 to below 1; Math.random by default. */
+  readonly random?: () => number
   /** Milliseconds that replace those of the method table. */
   readonly timeouts?: Readonly<Partial<Record<Method, number>>>
   /** How long the WebSocket handshake may take, and then `initialize`; 10,000 ms by default. */
@@ -37,6 +39,7 @@ export const createAppServer = (options: AppServerOptions): AppServer => {
     version: options.version,
     log: options.log,
     clock,
+    random: options.random ?? Math.random,
     timeouts,
     connectTimeoutMs,
     check: createResultCheck(),

@@ -28,6 +28,7 @@ export const unlessAborted = <T>(
   if (signal === undefined) return promise
   return new Promise((resolve, reject) => {
     const abort = () => reject(reason())
+    if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })

@@ -1,40 +1,61 @@
-import { TransportError } from '../contract/errors.ts'
-import type { Method } from '../protocol/methods.ts'
+import { methodSpec, type Method } from '../protocol/methods.ts'
+import { appServerError } from './rpc-errors.ts'
 import type { Outcome } from './session.ts'
 import { smallerPage } from './smaller-page.ts'
 
-type Loss = Extract<Outcome, { kind: 'lost' }>
+type Failed = Exclude<Outcome, { kind: 'answered' }>
 
-/** A read as it is sent, and how often its connection was lost while it waited. */
+/** A call as it is sent, and what became of it before. */
 export interface Attempt {
   readonly params: object
   readonly losses: number
-  readonly frameTooLong: number
+  readonly longFrames: number
+  readonly overloads: number
+  /** How long to wait before it is sent. */
+  readonly pauseMs: number
 }
 
-export const firstAttempt = (params: object): Attempt => ({ params, losses: 0, frameTooLong: 0 })
+export const firstAttempt = (params: object): Attempt => ({
+  params,
+  losses: 0,
+  longFrames: 0,
+  overloads: 0,
+  pauseMs: 0,
+})
 
-/** More over-long frames than these, and the read whose page cannot be smaller is taken for the one that caused them. */
-const suspicions = 3
+const mostLosses = 1
+const mostOverloads = 3
+const firstPauseMs = 100
+/** With so many over-long frames, a read whose page cannot be smaller is taken for the one that they answered. */
+const convicting = 3
 
-/**
- * How a read is sent again after a loss: once as it was; after an over-long frame with half the page.
- * @throws TransportError connection_lost at the second loss, result_too_large when its page cannot be smaller
- */
-export const nextAttempt = (method: Method, attempt: Attempt, loss: Loss): Attempt => {
-  if (!loss.frameTooLong) {
-    if (attempt.losses > 0) throw connectionLost(method)
-    return { ...attempt, losses: 1 }
+/** How a read is sent again; undefined when it is given up. A mutation always is. */
+export const nextAttempt = (
+  method: Method,
+  attempt: Attempt,
+  outcome: Failed,
+  random: () => number,
+): Attempt | undefined => {
+  if (methodSpec(method).effect === 'mutate') return undefined
+  if (outcome.kind === 'refused' && appServerError(method, outcome.rpc).code === 'server_overloaded') {
+    return afterOverload(attempt, random)
   }
+  if (outcome.kind !== 'lost') return undefined
+  if (outcome.frameTooLong) return afterLongFrame(method, attempt, outcome.alone)
+  return attempt.losses < mostLosses ? { ...attempt, losses: attempt.losses + 1, pauseMs: 0 } : undefined
+}
+
+/** Pauses double; chance keeps the clients of one App Server from coming back all at once. */
+const afterOverload = (attempt: Attempt, random: () => number): Attempt | undefined => {
+  if (attempt.overloads >= mostOverloads) return undefined
+  const pauseMs = firstPauseMs * 2 ** attempt.overloads * (0.5 + random())
+  return { ...attempt, overloads: attempt.overloads + 1, pauseMs }
+}
+
+/** Which of several waiting reads the frame was for cannot be known: it is refused by its length alone. */
+const afterLongFrame = (method: Method, attempt: Attempt, alone: boolean): Attempt | undefined => {
   const params = smallerPage(method, attempt.params)
-  if (params !== undefined) return { ...attempt, params }
-  const frameTooLong = attempt.frameTooLong + 1
-  // Which of several waiting reads the frame was for cannot be known: it is refused by its length alone.
-  if (loss.alone || frameTooLong >= suspicions) {
-    throw new TransportError('result_too_large', `The answer to ${method} is over 64 MiB.`, 'unknown')
-  }
-  return { ...attempt, frameTooLong }
+  if (params !== undefined) return { ...attempt, params, pauseMs: 0 }
+  const longFrames = attempt.longFrames + 1
+  return alone || longFrames >= convicting ? undefined : { ...attempt, longFrames, pauseMs: 0 }
 }
-
-export const connectionLost = (method: Method): TransportError =>
-  new TransportError('connection_lost', `The connection ended before ${method} was answered.`, 'unknown')

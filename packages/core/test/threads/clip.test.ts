@@ -7,7 +7,11 @@ const length = (text: string) => [...text].length
 
 describe('clipText', () => {
   it('keeps a text that is short enough as it is', () => {
-    fc.assert(fc.property(texts, (text) => expect(clipText(text, Math.max(1, length(text)))).toBe(text)))
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(clipText(text, Math.max(1, length(text)))).toBe(text)
+      }),
+    )
   })
 
   it('keeps the first code points of a longer one and tells its length', () => {
@@ -22,9 +26,9 @@ describe('clipText', () => {
 
   it('cuts no surrogate pair in two', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', minLength: 50, maxLength: 200 }), (text) =>
-        expect(clipText(text, 20).isWellFormed()).toBe(true),
-      ),
+      fc.property(fc.string({ unit: 'grapheme', minLength: 50, maxLength: 200 }), (text) => {
+        expect(clipText(text, 20)).not.toMatch(/\p{Surrogate}/u)
+      }),
     )
     expect(clipText('😀'.repeat(5), 2)).toBe('😀😀\n[shortened: the original has 5 characters]')
   })

@@ -22,6 +22,19 @@ export const cutOff = (id: string): Turn => turn(id, { status: 'interrupted' })
 export const idle: ThreadStatus = { type: 'idle' }
 export const active: ThreadStatus = { type: 'active', activeFlags: [] }
 
+const aborts = new WeakMap<AbortSignal, Promise<never>>()
+
+/** Rejects when the signal aborts; one listener a signal. */
+const abortOf = (signal: AbortSignal): Promise<never> => {
+  const known = aborts.get(signal)
+  const abort =
+    known ??
+    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
+  abort.catch(() => undefined)
+  aborts.set(signal, abort)
+  return abort
+}
+
 type Listener = (notification: ServerNotification) => void
 
 /** One thread of a pretended App Server, as several calls at once see it. */
@@ -63,10 +76,7 @@ export const fakeThread = (clock: Clock) => {
 
   const call = async <M extends Method>(signal: AbortSignal, method: M, params: Params<M>): Promise<Result<M>> => {
     calls.push(method)
-    const aborted = new Promise<never>((_, reject) =>
-      signal.addEventListener('abort', () => reject(new Error('aborted'))),
-    )
-    await Promise.race([thread.gate, aborted])
+    await Promise.race([thread.gate, abortOf(signal)])
     if (thread.fault !== undefined) throw thread.fault
     const answer = answers[method]
     if (answer === undefined) throw new Error(`nobody expects ${method}`)

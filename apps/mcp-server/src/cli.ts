@@ -1,0 +1,133 @@
+import { Command, CommanderError, Option } from 'commander'
+import { demo } from './commands/demo/demo.ts'
+import { doctor } from './commands/doctor.ts'
+import { manifest } from './commands/manifest.ts'
+import { listOperations, reconcileOperation, showOperation, type ListFilter } from './commands/operations.ts'
+import { serve } from './commands/serve.ts'
+import { optionRows, readOptions, UsageError, variableOf, type BridgeOptions, type Flags } from './options.ts'
+import { version } from './version.ts'
+
+interface JsonFlag {
+  readonly json?: boolean
+}
+
+const rows = Object.values(optionRows)
+
+const commanderOption = (row: (typeof rows)[number]): Option =>
+  new Option(
+    row.placeholder === undefined ? row.flag : `${row.flag} <${row.placeholder}>`,
+    `${row.about} [${variableOf(row)}]`,
+  )
+
+/** What stood on the command line, by flag. */
+const flagsOf = (program: Command): Flags =>
+  new Map(
+    rows.flatMap((row) => {
+      const name = commanderOption(row).attributeName()
+      const value: unknown = program.getOptionValue(name)
+      return program.getOptionValueSource(name) === 'cli' ? [[row.flag, String(value)] as const] : []
+    }),
+  )
+
+const oneLine = (text: string): string => `${text.trim().replaceAll(/\s*\n\s*/g, ' ')}\n`
+
+/** The program; what its command exits with goes to `exit`. */
+const buildProgram = (exit: (code: number) => void): Command => {
+  const program = new Command('codex-thread-bridge')
+  /** Runs a command with the options in force. */
+  const running = async (command: (options: BridgeOptions) => Promise<number>): Promise<void> =>
+    exit(await command(readOptions(flagsOf(program), process.env)))
+  const asJson = ({ json = false }: JsonFlag) => ({ json })
+
+  program
+    .description(
+      'MCP server on stdio: create, message, read and wait for Codex threads of the App Server on this host.',
+    )
+    .version(version)
+    .exitOverride()
+    .showSuggestionAfterError(false)
+    .configureOutput({ outputError: (text, write) => write(oneLine(text)) })
+    .configureHelp({ showGlobalOptions: true })
+    .action(async () => {
+      const [unknown] = program.args
+      if (unknown !== undefined) throw new UsageError(`unknown command '${unknown}'`)
+      await running(serve)
+    })
+  for (const row of rows) program.addOption(commanderOption(row))
+
+  program
+    .command('doctor')
+    .description('check socket, App Server, ledger and disk; changes nothing')
+    .option('--json', 'as JSON')
+    .action((flags: JsonFlag) => running((options) => doctor(options, asJson(flags))))
+  program
+    .command('manifest')
+    .description('show the tools')
+    .option('--json', 'as JSON, with schemas')
+    .action((flags: JsonFlag) => running((options) => manifest(options, asJson(flags))))
+  program
+    .command('demo')
+    .description('play a story with a real App Server and a scripted model (from a checkout)')
+    .action(() => running(demo))
+  addOperations(program, running, asJson)
+  // After its sub-commands, which would inherit it: a word too many is an unknown command here only.
+  return program.allowExcessArguments()
+}
+
+const addOperations = (
+  program: Command,
+  running: (command: (options: BridgeOptions) => Promise<number>) => Promise<void>,
+  asJson: (flags: JsonFlag) => { json: boolean },
+): void => {
+  const operations = program
+    .command('operations')
+    .description('look at receipts')
+    .action((_flags: object, command: Command) => {
+      const [unknown] = command.args
+      throw new UsageError(
+        unknown === undefined
+          ? 'operations needs one of: list, show ID, reconcile ID'
+          : `unknown command 'operations ${unknown}'`,
+      )
+    })
+  operations
+    .command('list')
+    .description('newest first')
+    .option('--status <STATUS>', 'only these: in_progress_or_unknown, accepted, failed, outcome_unknown')
+    .option('--thread <ID>', 'only those on this thread')
+    .option('--limit <N>', 'at most so many, 1-100 (default: 20)')
+    .option('--cursor <CURSOR>', 'the next page')
+    .option('--json', 'as JSON')
+    .action((flags: JsonFlag & ListFilter) =>
+      running((options) => listOperations(options, flags, asJson(flags))),
+    )
+  operations
+    .command('show')
+    .description('one receipt')
+    .argument('<ID>', 'its request id')
+    .option('--json', 'as JSON')
+    .action((id: string, flags: JsonFlag) => running((options) => showOperation(options, id, asJson(flags))))
+  operations
+    .command('reconcile')
+    .description('find the truth of an uncertain receipt with read-only calls, and keep it')
+    .argument('<ID>', 'its request id')
+    .option('--json', 'as JSON')
+    .action((id: string, flags: JsonFlag) =>
+      running((options) => reconcileOperation(options, id, asJson(flags))),
+    )
+  operations.allowExcessArguments()
+}
+
+/** Runs a command line; resolves to the exit code: 0 done, 1 failed, 2 not understood. */
+export const runCli = async (args: readonly string[]): Promise<number> => {
+  let code = 0
+  try {
+    await buildProgram((value) => (code = value)).parseAsync(args, { from: 'user' })
+    return code
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    if (!(error instanceof UsageError)) throw error
+    process.stderr.write(oneLine(`codex-thread-bridge: ${error.message}; see --help`))
+    return 2
+  }
+}

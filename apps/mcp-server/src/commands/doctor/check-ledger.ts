@@ -1,0 +1,99 @@
+import { accessSync, constants, existsSync, lstatSync, statfsSync, statSync, type Stats } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { asBridgeError } from '@codex-thread-bridge/core/contract'
+import { fileSystemKind, ledgerPlace, openLedger, type LedgerPlace } from '@codex-thread-bridge/core/ledger'
+import { fail, ok, quoted, warn, type Check } from './check.ts'
+
+const MIB = 1024 * 1024
+const SPACE_WARN = 200 * MIB
+const SPACE_FAIL = 20 * MIB
+
+/** The path itself, or the nearest directory above it that exists. */
+const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)))
+
+const isWritable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What keeps a file or directory from being ours alone, or undefined. */
+const notPrivate = (path: string, stats: Stats, mode: '700' | '600'): Check | undefined => {
+  if (stats.uid !== process.getuid?.())
+    return fail(
+      'ledger',
+      `${path} belongs to uid ${String(stats.uid)}`,
+      `ls -ld ${quoted(path)} # then --state-dir`,
+    )
+  if ((stats.mode & 0o077) !== 0)
+    return fail('ledger', `${path} is open to others`, `chmod ${mode} ${quoted(path)}`)
+  return isWritable(path)
+    ? undefined
+    : fail('ledger', `${path} cannot be written`, `chmod u+rw ${quoted(path)}`)
+}
+
+const checkFile = (path: string): Check => {
+  const directory = dirname(path)
+  const directoryStats = statSync(directory, { throwIfNoEntry: false })
+  if (directoryStats === undefined) {
+    const parent = nearestExisting(directory)
+    return isWritable(parent)
+      ? ok('ledger', `${path} (made by the first mutation)`)
+      : fail('ledger', `${directory} cannot be made: ${parent} cannot be written`, `ls -ld ${quoted(parent)}`)
+  }
+  if (!directoryStats.isDirectory())
+    return fail('ledger', `${directory} is no directory`, `ls -ld ${quoted(directory)} # then --state-dir`)
+  const openDirectory = notPrivate(directory, directoryStats, '700')
+  if (openDirectory !== undefined) return openDirectory
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return ok('ledger', `${path} (made by the first mutation)`)
+  if (!stats.isFile()) return fail('ledger', `${path} is no plain file`, `ls -ld ${quoted(path)}`)
+  return notPrivate(path, stats, '600') ?? ok('ledger', `${path}, ${(stats.size / MIB).toFixed(1)} MiB`)
+}
+
+const checkFileSystem = (directory: string): Check => {
+  const { name, network } = fileSystemKind(directory)
+  return network
+    ? warn(
+        'file system',
+        `the ledger is on ${name}: slower, and unsafe for several hosts`,
+        '--state-dir on a local disk',
+      )
+    : ok('file system', 'local')
+}
+
+const checkSpace = (directory: string): Check => {
+  const { bavail, bsize } = statfsSync(directory)
+  const free = bavail * bsize
+  const message = `${String(Math.floor(free / MIB))} MiB free at ${directory}`
+  const next = `df -h ${quoted(directory)}`
+  if (free < SPACE_FAIL) return fail('disk', message, next)
+  return free < SPACE_WARN ? warn('disk', message, next) : ok('disk', message)
+}
+
+/** Opens a ledger that is gone right afterwards: the user's own is not touched. */
+const checkDriver = async (): Promise<Check> => {
+  const directory = await mkdtemp(join(tmpdir(), 'ctb-doctor-'))
+  try {
+    const ledger = await openLedger({ path: join(directory, 'probe.sqlite3'), endpoint: 'doctor' })
+    ledger.close()
+    return ok('sqlite', 'better-sqlite3 loads')
+  } catch (error) {
+    const { code, message, hint } = asBridgeError(error)
+    return fail('sqlite', `${message} (${code})`, hint)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** The ledger's file, its directory, its file system, its driver and the space for it. Makes nothing there. */
+export const checkLedger = async (place: LedgerPlace): Promise<readonly Check[]> => {
+  const { path } = ledgerPlace(place)
+  const directory = nearestExisting(dirname(path))
+  return [checkFile(path), checkFileSystem(directory), checkSpace(directory), await checkDriver()]
+}

@@ -1,0 +1,114 @@
+import {
+  at,
+  NEWEST_CODEX,
+  startMcpClient,
+  startWorld,
+  tempDir,
+  textAt,
+  type World,
+} from '@codex-thread-bridge/test-fixtures'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { mainPath, runBridge } from './run-bridge.ts'
+
+let world: World
+let threadId: string
+const state = tempDir('st')
+
+const options = (): string[] => ['--socket', world.socketPath, '--state-dir', state.path]
+const operations = (...args: string[]) => runBridge([...options(), 'operations', ...args])
+
+beforeAll(async () => {
+  world = await startWorld({ version: NEWEST_CODEX })
+  const client = await startMcpClient({ command: process.execPath, args: [mainPath, ...options()] })
+  const created = await client.call('create_thread', {
+    request_id: 'create-1',
+    cwd: world.cwd,
+    title: 'Colours',
+  })
+  threadId = textAt(created.structured, 'threadId')
+  world.proxy.on({ direction: 'to-server', kind: 'request', method: 'turn/start' }, { cut: 'after' })
+  const lost = await client.call('send_message_to_thread', {
+    request_id: 'lost-1',
+    thread_id: threadId,
+    message: 'hello',
+  })
+  expect(lost.structured).toMatchObject({ status: 'outcome_unknown' })
+  await client.close()
+})
+afterAll(async () => {
+  await world.close()
+  await state.remove()
+})
+
+test('list shows newest first, one line an operation', async () => {
+  const { code, stdout, stderr } = await operations('list')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/) as unknown
+  expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+    ['STARTED (UTC)', 'STATUS', 'OPERATION', 'THREAD', 'REQUEST'],
+    [time, 'outcome_unknown', 'send_message_to_thread', threadId, 'lost-1'],
+    [time, 'accepted', 'create_thread', threadId, 'create-1'],
+  ])
+})
+
+test('list takes status, thread, limit and cursor', async () => {
+  const idsOf = (text: string): unknown => {
+    const data = at(JSON.parse(text), 'data')
+    return Array.isArray(data) && data.map((row) => at(row, 'requestId'))
+  }
+  expect(idsOf((await operations('list', '--json', '--status', 'accepted')).stdout)).toEqual(['create-1'])
+  expect(idsOf((await operations('list', '--json', '--thread', 'other')).stdout)).toEqual([])
+  const first = await operations('list', '--json', '--limit', '1')
+  expect(idsOf(first.stdout)).toEqual(['lost-1'])
+  const cursor = textAt(JSON.parse(first.stdout), 'nextCursor')
+  expect(idsOf((await operations('list', '--json', '--cursor', cursor)).stdout)).toEqual(['create-1'])
+  const plain = await operations('list', '--limit', '1')
+  expect(plain.stdout.split('\n').at(-1)).toBe(`More: --cursor ${cursor}`)
+})
+
+test('list says when there is nothing', async () => {
+  expect((await operations('list', '--thread', 'other')).stdout).toBe('No operations.')
+})
+
+test.each([
+  [['list', '--limit', '0'], '`limit` must be >= 1 (received 0).'],
+  [['list', '--limit', 'many'], '`limit` must be an integer (received "many").'],
+  [['list', '--cursor', 'zzz'], 'The cursor is not one that list_operations handed out.'],
+])('%j is a bad value: one line, exit 2', async (args, reason) => {
+  const { code, stdout, stderr } = await operations(...args)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toBe(`codex-thread-bridge: ${reason}; see --help`)
+})
+
+test('show prints a receipt to read, and all of it as JSON', async () => {
+  const plain = await operations('show', 'create-1')
+  const rows = plain.stdout.split('\n').map((line) => line.split(/ {2,}/))
+  expect(rows.slice(0, 4)).toEqual([
+    ['request', 'create-1'],
+    ['operation', 'create_thread'],
+    ['status', 'accepted'],
+    ['next', 'none'],
+  ])
+  expect(rows).toContainEqual(['thread', threadId])
+  expect(rows).toContainEqual(['title', 'Colours'])
+  const { stdout } = await operations('show', 'create-1', '--json')
+  expect(JSON.parse(stdout)).toMatchObject({ requestId: 'create-1', threadId, durable: true })
+})
+
+test('an unknown id is an error with its code, exit 1', async () => {
+  const { code, stdout, stderr } = await operations('show', 'nobody')
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(/^unknown_request: No receipt for request_id "nobody"\. .*$/)
+  const asJson = await operations('show', 'nobody', '--json')
+  expect({ code: asJson.code, stderr: asJson.stderr }).toEqual({ code: 1, stderr: '' })
+  expect(at(JSON.parse(asJson.stdout), 'error.code')).toBe('unknown_request')
+})
+
+test('reconcile finds a message whose answer was lost, and keeps what it found', async () => {
+  const { code, stdout } = await operations('reconcile', 'lost-1', '--json')
+  expect(code).toBe(0)
+  const found = { status: 'accepted', next: 'none', reconciliation: { verdict: 'delivered' } }
+  expect(JSON.parse(stdout)).toMatchObject(found)
+  expect(JSON.parse((await operations('show', 'lost-1', '--json')).stdout)).toMatchObject(found)
+  expect(world.proxy.sent('turn/start')).toHaveLength(1)
+})

@@ -1,0 +1,47 @@
+import type { Caller } from '@codex-thread-bridge/core/contract'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+/** Where Codex puts what it tells of the calling turn: an object, or its JSON. */
+const TURN_METADATA = 'x-codex-turn-metadata'
+
+const fields = Compile(Type.Record(Type.String(), Type.Unknown()))
+const name = Compile(Type.String({ minLength: 1, maxLength: 256 }))
+
+type Fields = Readonly<Record<string, unknown>>
+
+const fieldsOf = (value: unknown): Fields => (fields.Check(value) ? value : {})
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The first of these values that is a usable name. */
+const firstName = (...values: readonly unknown[]): string | undefined =>
+  values.find((value): value is string => name.Check(value))
+
+/**
+ * Who calls, from the `_meta` of a request (Codex: threadId, callId, itemId and the turn's metadata). What is missing
+ * or misshapen is left out. A call id means something within its thread only, so without one there is no identity.
+ */
+export const callerOf = (meta: unknown): Caller => {
+  const own = fieldsOf(meta)
+  const told = own[TURN_METADATA]
+  const turn = fieldsOf(typeof told === 'string' ? parsed(told) : told)
+  const threadId = firstName(own.threadId, turn.thread_id)
+  const turnId = firstName(turn.turn_id)
+  const sandbox = firstName(turn.sandbox_mode)
+  const callId = firstName(own.callId, own.itemId)
+  return {
+    ...(threadId === undefined ? {} : { threadId }),
+    ...(turnId === undefined ? {} : { turnId }),
+    ...(sandbox === undefined ? {} : { sandbox }),
+    ...(threadId === undefined || callId === undefined
+      ? {}
+      : { callIdentity: JSON.stringify([threadId, turnId ?? null, callId]) }),
+  }
+}
