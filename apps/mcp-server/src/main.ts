@@ -17,8 +17,8 @@ const crash = (error: unknown): never => {
   process.exit(1)
 }
 
-// A host that has closed our stderr is no reason to lose a running mutation.
-process.stderr.on('error', () => undefined)
+// A reader that has closed its end is no reason to lose a running mutation; the server notices for itself.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 process.on('uncaughtException', crash)
 
 runCli(process.argv.slice(2)).then((code) => {

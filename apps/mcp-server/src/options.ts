@@ -16,7 +16,7 @@ interface OptionRow<T> {
   /** None: a switch, which a variable sets with 1, true, 0 or false. */
   readonly placeholder?: string
   readonly about: string
-  parse(text: string): T
+  readonly parse: (text: string) => T
 }
 
 const path = (text: string): string => {

@@ -41,6 +41,7 @@ describe.each(testedVersions)('a real Codex agent %s with the bridge among its M
 command = ${JSON.stringify(process.execPath)}
 args = ${JSON.stringify([SERVER, '--socket', world.socketPath, '--state-dir', state.path])}
 default_tools_approval_mode = "approve"
+required = true
 `,
     })
     try {
@@ -85,8 +86,8 @@ default_tools_approval_mode = "approve"
       expect(JSON.stringify(read)).toContain('There are 7 files.')
       expect(world.proxy.sent('thread/start')).toHaveLength(1)
     } finally {
-      agentHome.remove()
-      state.remove()
+      await agentHome.remove()
+      await state.remove()
       await world.close()
     }
   })

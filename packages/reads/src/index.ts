@@ -6,10 +6,13 @@ import { version } from './version.ts'
 import { waitThread } from './wait-thread.ts'
 
 /** list_threads, read_thread and wait_thread: they see threads and never touch them. */
-export const createReadsPlugin = () =>
-  definePlugin({
+export const createReadsPlugin = () => {
+  const watcher = createTurnWatcher()
+  return definePlugin({
     name: 'reads',
     family: 'bridge',
     version,
-    tools: [listThreads, readThread, waitThread(createTurnWatcher())],
+    tools: [listThreads, readThread, waitThread(watcher)],
+    setup: (scope) => scope.onClose(() => watcher.close()),
   })
+}

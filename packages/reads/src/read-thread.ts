@@ -12,6 +12,7 @@ import {
   ofKnownThread,
   omittedNote,
   pageThatFits,
+  threadOf,
   truncation,
   truncationOf,
 } from '@codex-thread-bridge/core/threads'
@@ -72,7 +73,7 @@ export const readThread = defineRead({
   async run(ctx, input) {
     const threadId = input.thread_id
     const asked = input.limit ?? LIMIT
-    const { thread } = await ofKnownThread(threadId, ctx.call('thread/read', { threadId }))
+    const thread = await ofKnownThread(threadId, threadOf(ctx, threadId))
     const at = input.cursor === undefined || input.cursor === '' ? {} : { cursor: input.cursor }
     return pageThatFits(
       asked,

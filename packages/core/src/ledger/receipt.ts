@@ -7,10 +7,10 @@ export const stepStates = ['intended', 'answered', 'rejected', 'not_sent', 'unkn
 export type StepState = (typeof stepStates)[number]
 
 const Str = Type.String()
-const enumOf = <const T extends readonly string[]>(values: T) => Type.Enum([...values], { type: 'string' })
+const enumOf = <const T extends string[]>(values: readonly [...T]) => Type.Enum(values, { type: 'string' })
 
 /** One action on the world: written as intended before, with its outcome after. `at` is epoch seconds. */
-export const Step = Type.Object({ name: Str, state: Type.Enum([...stepStates], { type: 'string' }), at: Type.Number() })
+export const Step = Type.Object({ name: Str, state: enumOf(stepStates), at: Type.Number() })
 export type Step = Static<typeof Step>
 
 /** Who runs the action: a process, told apart from a later one with the same pid. */

@@ -1,13 +1,18 @@
 import { AppServerError } from '../contract/errors.ts'
 import type { ReconcileContext } from '../contract/tool.ts'
+import { given } from '../contract/given.ts'
 import type { Receipt, Step } from '../ledger/receipt.ts'
+import type { Turn } from '../protocol/items.ts'
 import { methodSpec } from '../protocol/methods.ts'
 import { isOurs, type RecordedMessage } from './recording.ts'
 
 const PAGE = 100
 const SLACK_MS = 2_000
-/** At most 12 read calls on a thread of 1,000 turns: ten pages, and the queue twice. */
-const TURN_PAGES = 10
+/** A message that the server had not read yet when its time-out was over may still arrive. */
+const ON_ITS_WAY_MS = 60_000
+/** At most 12 read calls for one message: these pages, and the queue twice. */
+const TURN_PAGES = 8
+const ITEM_PAGES = 2
 const LIST_PAGES = 3
 const CANDIDATES = 40
 
@@ -54,11 +59,23 @@ export interface History {
   readonly message?: RecordedMessage & { readonly first: boolean }
   /** Whether the newest turn still runs: then a message may still come. */
   readonly active: boolean
+  /** Whether everything was looked at that could hold the message. */
+  readonly complete: boolean
+}
+
+/** Whether a turn ran while the message was on its way: then it may have been steered by it. */
+const ranAt = (turn: Turn, sentAtMs: number): boolean => {
+  const began = timeOfId(turn.id)
+  const ended = typeof turn.completedAt === 'number' ? turn.completedAt * 1000 : undefined
+  return (
+    (began === undefined || began <= sentAtMs + ON_ITS_WAY_MS) &&
+    (ended === undefined || ended >= sentAtMs - SLACK_MS)
+  )
 }
 
 /**
- * Our message in the thread's history, from the newest turn back to the one that ran when it was sent.
- * A turn that began before the send may have been steered, so it is looked at, and none before it.
+ * Our message in the thread's history: among the first messages of its turns, from the newest back to the send time,
+ * then among all items of the turns that ran when it was sent (a summary shows a turn's first message only).
  */
 export const inHistory = async (
   ctx: ReconcileContext,
@@ -67,9 +84,11 @@ export const inHistory = async (
   sentAtMs: number,
   looked: Looked,
 ): Promise<History> => {
+  const steerable: Turn[] = []
   let cursor: string | undefined
   let active = false
-  for (let pages = 0; pages < TURN_PAGES; pages += 1) {
+  let complete = false
+  for (let pages = 0; pages < TURN_PAGES && !complete; pages += 1) {
     looked.calls += 1
     looked.pages += 1
     const page = await ctx.call('thread/turns/list', {
@@ -81,19 +100,52 @@ export const inHistory = async (
     })
     if (pages === 0) active = page.data[0]?.status === 'inProgress'
     for (const turn of page.data) {
-      const messages = turn.items.filter((item) => item.type === 'userMessage')
-      const place = messages.findIndex((item) => isOurs(item, marker))
-      const message = messages[place]
+      const message = turn.items.find((item) => isOurs(item, marker))
       if (message !== undefined)
-        return { active, message: { turnId: turn.id, itemId: message.id, first: place === 0 } }
-      const startedAt = timeOfId(turn.id)
-      if (startedAt !== undefined && startedAt < sentAtMs - SLACK_MS) return { active }
+        return { active, complete: true, message: { turnId: turn.id, itemId: message.id, first: true } }
+      if (ranAt(turn, sentAtMs)) steerable.push(turn)
+      complete = (timeOfId(turn.id) ?? sentAtMs) < sentAtMs - SLACK_MS
+      if (complete) break
     }
-    if (page.nextCursor === null || page.nextCursor === undefined) return { active }
-    cursor = page.nextCursor
+    cursor = page.nextCursor ?? undefined
+    if (cursor === undefined) complete = true
   }
-  looked.note = `looked at the newest ${TURN_PAGES * PAGE} turns only`
-  return { active }
+  const steered = await amongItems(ctx, threadId, steerable, marker, looked)
+  if (!complete || !steered.complete)
+    looked.note = 'the history since the message is too long to be looked at whole'
+  return { active, complete: complete && steered.complete, ...given({ message: steered.message }) }
+}
+
+/** Our message among all items of these turns, as far as the calls reach. */
+const amongItems = async (
+  ctx: ReconcileContext,
+  threadId: string,
+  turns: readonly Turn[],
+  marker: string,
+  looked: Looked,
+): Promise<Pick<History, 'message' | 'complete'>> => {
+  let calls = 0
+  for (const turn of turns) {
+    let cursor: string | undefined
+    do {
+      if (calls === ITEM_PAGES) return { complete: false }
+      calls += 1
+      looked.calls += 1
+      looked.pages += 1
+      const page = await ctx.call('thread/items/list', {
+        threadId,
+        turnId: turn.id,
+        limit: PAGE,
+        sortDirection: 'desc',
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      const entry = page.data.find(({ item }) => isOurs(item, marker))
+      if (entry !== undefined)
+        return { complete: true, message: { turnId: entry.turnId, itemId: entry.item.id, first: false } }
+      cursor = page.nextCursor ?? undefined
+    } while (cursor !== undefined)
+  }
+  return { complete: true }
 }
 
 /** The thread that a lost `thread/start` made: by its broadcast, else among the threads that began in its window. */

@@ -7,8 +7,16 @@ export { reconcileMessage } from './reconcile-message.ts'
 export { unsubscribe } from './recording.ts'
 export { ifBusy, sendMessage, sendMethods } from './send.ts'
 export { clipText, clipTexts, truncation, truncationOf, type Clipped, type Truncation } from './clip.ts'
-export { contentBytes, fewerRows, fitTexts, halveTexts, jsonBytes, pageThatFits, type Fitted } from './result-budget.ts'
+export {
+  contentBytes,
+  fewerRows,
+  fitTexts,
+  halveTexts,
+  jsonBytes,
+  pageThatFits,
+  type Fitted,
+} from './result-budget.ts'
 export { fitTurns, omittedNote, type FittedTurns, type ShownTurn } from './turn-budget.ts'
-export { listTurns, ofKnownThread } from './thread-reading.ts'
+export { listTurns, ofKnownThread, threadOf } from './thread-reading.ts'
 export { createTurnWatcher, type TurnToAwait, type TurnWatcher } from './turn-watcher.ts'
 export { type WaitOutcome, type WatchContext } from './waiter.ts'

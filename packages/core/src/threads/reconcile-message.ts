@@ -58,7 +58,7 @@ const search = async (
   const before = await queueOf(ctx, threadId, marker, looked)
   if (before.queued) return queued(looked)
   await ctx.clock.sleep(HAND_OVER_MS, ctx.signal)
-  const { message, active } = await historyOf(ctx, threadId, marker, sentAtMs, looked)
+  const { message, active, complete } = await historyOf(ctx, threadId, marker, sentAtMs, looked)
   if (message !== undefined) {
     const as = receipt.delivery?.as === 'queue' ? 'queue' : message.first ? 'turn' : 'steer'
     const { turnId, itemId } = message
@@ -68,7 +68,7 @@ const search = async (
   if (after.queued) return queued(looked)
   if (answered) return { verdict: 'delivered', looked: { ...looked, note: 'acknowledged, not yet recorded' } }
   if (active) return { verdict: 'not_found', looked: { ...looked, note: 'the thread is active' } }
-  return serverGone(ctx, receipt) && after.empty
+  return serverGone(ctx, receipt) && after.empty && complete
     ? { verdict: 'not_delivered', looked: { ...looked, note: `${SERVER_CHANGED}; ${NEEDS_RESUME}` } }
     : { verdict: 'not_found', looked }
 }
@@ -84,7 +84,8 @@ const historyOf = async (
   try {
     return await inHistory(ctx, threadId, marker, sentAtMs, looked)
   } catch (error) {
-    if (AppServerError.is(error) && error.code === 'thread_not_materialized') return { active: false }
+    if (AppServerError.is(error) && error.code === 'thread_not_materialized')
+      return { active: false, complete: true }
     throw error
   }
 }

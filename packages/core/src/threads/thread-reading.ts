@@ -1,14 +1,19 @@
 import { AppServerError, BridgeError } from '../contract/errors.ts'
 import type { ReadContext } from '../contract/tool.ts'
-import type { Item, ThreadStatus, Turn } from '../protocol/items.ts'
+import type { Item, Thread, Turn } from '../protocol/items.ts'
 import type { Method, Params, Result } from '../protocol/methods.ts'
 
-type Calls<M extends Method> = Pick<ReadContext<M>, 'call'>
+type Calls<M extends Method> = Pick<ReadContext<M>, 'call' | 'clock' | 'signal'>
+
+/** Between reads of a thread that something is just happening to. */
+export const SETTLING_MS = [10, 25, 50, 100, 250, 1_000] as const
 
 /** What the App Server answers for a thread that keeps the older kind of history. */
 const NOT_SUPPORTED = -32_601
 const MESSAGE_PAGE = 20
 const MESSAGE_PAGES = 5
+/** Room for turns that began since the turn's place was read, and for itself. */
+const NEWER_MEANWHILE = 5
 
 /**
  * A read of a thread by the id that the caller gave.
@@ -22,13 +27,33 @@ export const ofKnownThread = async <T>(threadId: string, read: Promise<T>): Prom
     throw new BridgeError(
       'unknown_thread',
       `The App Server knows no thread ${threadId} (${error.rpc.message}).`,
-      {
-        field: 'thread_id',
-        cause: error,
-      },
+      { field: 'thread_id', cause: error },
     )
   }
 }
+
+/**
+ * Reads again for 1.4 s what the App Server refuses in words without a code of ours: while a thread's first turn begins
+ * it says that the rollout is empty, or that paginated threads are not supported yet (measured).
+ */
+const onceReadable = async <T>(
+  ctx: Pick<Calls<never>, 'clock' | 'signal'>,
+  read: () => Promise<T>,
+): Promise<T> => {
+  for (const ms of SETTLING_MS) {
+    try {
+      return await read()
+    } catch (error) {
+      if (!AppServerError.is(error) || error.code !== 'app_server_error') throw error
+      await ctx.clock.sleep(ms, ctx.signal)
+    }
+  }
+  return read()
+}
+
+/** The thread, without loading it. */
+export const threadOf = async (ctx: Calls<'thread/read'>, threadId: string): Promise<Thread> =>
+  (await onceReadable(ctx, () => ctx.call('thread/read', { threadId }))).thread
 
 /** A page of turns; a thread without a turn has an empty one. */
 export const listTurns = async (
@@ -36,16 +61,12 @@ export const listTurns = async (
   params: Params<'thread/turns/list'>,
 ): Promise<Result<'thread/turns/list'>> => {
   try {
-    return await ctx.call('thread/turns/list', params)
+    return await onceReadable(ctx, () => ctx.call('thread/turns/list', params))
   } catch (error) {
     if (!AppServerError.is(error) || error.code !== 'thread_not_materialized') throw error
     return { data: [], nextCursor: null }
   }
 }
-
-/** The run state of a thread, without loading it. */
-export const threadStatus = async (ctx: Calls<'thread/read'>, threadId: string): Promise<ThreadStatus> =>
-  (await ctx.call('thread/read', { threadId })).thread.status
 
 const isMessage = (item: Item): boolean => item.type === 'agentMessage'
 
@@ -93,6 +114,7 @@ const messageOfSummary = async (
   turnId: string,
   place: number,
 ): Promise<Item | undefined> => {
-  const { data } = await ctx.call('thread/turns/list', { threadId, limit: place + 1, itemsView: 'summary' })
+  const limit = place + NEWER_MEANWHILE
+  const { data } = await ctx.call('thread/turns/list', { threadId, limit, itemsView: 'summary' })
   return data.find(({ id }) => id === turnId)?.items.findLast(isMessage)
 }

@@ -1,14 +1,12 @@
 import { BridgeError, TransportError } from '../contract/errors.ts'
 import type { ThreadStatus, Turn } from '../protocol/items.ts'
-import { listTurns, threadStatus, withLastMessage } from './thread-reading.ts'
+import { listTurns, threadOf, SETTLING_MS, withLastMessage } from './thread-reading.ts'
 import { Doubts, turnIn, type Reading } from './turn-end.ts'
 import { Waiter, type WaitOutcome, type WatchContext } from './waiter.ts'
 
 /** The contract's `latest 100 turns`. */
 export const TURNS_LOOKED_AT = 100
-/** Between looks while the thread is not active and the turn not over, and after looks that failed. */
-const PAUSES_MS = [10, 25, 50, 100, 250, 1_000] as const
-/** Then, while a turn's end is doubtful or the server cannot be reached. */
+/** After SETTLING_MS, while a turn's end is doubtful or the server cannot be reached. */
 const SLOWEST_RETRY_MS = 1_000
 /** In case an event was missed. */
 const SAFETY_MS = 15_000
@@ -41,6 +39,11 @@ export class ThreadWatch {
     this.look()
     if (!this.#running) void this.#run()
     return waiter.outcome
+  }
+
+  close(): void {
+    for (const waiter of this.#waiters)
+      waiter.fail(new BridgeError('host_state', 'The bridge is shutting down.'))
   }
 
   announce(status: ThreadStatus): void {
@@ -88,8 +91,8 @@ export class ThreadWatch {
       const reading = await this.#read(reader.ctx)
       await this.#endTurns(reader.ctx, reading)
       this.#tell(present, reading)
-      if (this.#doubts.any) return PAUSES_MS[looks] ?? SLOWEST_RETRY_MS
-      return reading.status.type === 'active' ? SAFETY_MS : (PAUSES_MS[looks] ?? SAFETY_MS)
+      if (this.#doubts.any) return SETTLING_MS[looks] ?? SLOWEST_RETRY_MS
+      return reading.status.type === 'active' ? SAFETY_MS : (SETTLING_MS[looks] ?? SAFETY_MS)
     } catch (error) {
       if (reader.ctx.signal.aborted) return 0
       const passing = mayPass(error)
@@ -97,7 +100,7 @@ export class ThreadWatch {
         if (passing) waiter.miss(error)
         else if (this.#waiters.has(waiter)) waiter.fail(error)
       }
-      return PAUSES_MS[looks] ?? SLOWEST_RETRY_MS
+      return SETTLING_MS[looks] ?? SLOWEST_RETRY_MS
     }
   }
 
@@ -108,7 +111,7 @@ export class ThreadWatch {
     const at = ctx.clock.now()
     const threadId = this.#threadId
     const [status, { data }] = await Promise.all([
-      announced ?? threadStatus(ctx, threadId),
+      announced ?? threadOf(ctx, threadId).then((thread) => thread.status),
       listTurns(ctx, { threadId, limit: TURNS_LOOKED_AT, itemsView: 'notLoaded', sortDirection: 'desc' }),
     ])
     return { at, status: this.#announced ?? status, turns: data, server: ctx.lastServer() }

@@ -1,5 +1,6 @@
 import type { ServerInfo } from '../contract/app-server.ts'
 import type { ThreadStatus, Turn } from '../protocol/items.ts'
+import { timeOfId } from './find.ts'
 
 /** Two reads this far apart must agree before a doubtful end is believed. */
 const AGREE_MS = 1_000
@@ -19,13 +20,22 @@ export interface Reading {
  */
 export type TurnState = 'unseen' | 'running' | 'doubtful' | 'ended'
 
-const NANOSECONDS = 1_000_000_000n
+const NS_PER_MS = 1_000_000n
+const MS_PER_SECOND = 1_000
 
-/** Whether the server that answers was started after the turn began. Whole seconds: the App Server keeps no more. */
-const restartedSince = (turn: Turn, server: ServerInfo | undefined): boolean =>
-  server !== undefined &&
-  typeof turn.startedAt === 'number' &&
-  BigInt(server.socketMtimeNs) / NANOSECONDS > BigInt(Math.floor(turn.startedAt))
+/** The latest moment at which the turn can have begun: its id's time, else the end of the second that it tells. */
+const begunBy = (turn: Turn): number | undefined =>
+  timeOfId(turn.id) ?? (typeof turn.startedAt === 'number' ? (turn.startedAt + 1) * MS_PER_SECOND : undefined)
+
+/** Whether the server that answers was started after the turn began: then it cannot be running it. */
+const restartedSince = (turn: Turn, server: ServerInfo | undefined): boolean => {
+  const begun = begunBy(turn)
+  return (
+    server !== undefined &&
+    begun !== undefined &&
+    BigInt(server.socketMtimeNs) / NS_PER_MS > BigInt(Math.ceil(begun))
+  )
+}
 
 /** A turn that the thread has left behind, or that no loaded thread can be running. */
 const mayBeOver = ({ status, turns }: Reading, turn: Turn): boolean =>

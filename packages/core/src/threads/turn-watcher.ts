@@ -16,9 +16,11 @@ export interface TurnToAwait {
 export interface TurnWatcher {
   /**
    * Resolves when that turn has ended, when its thread needs a person, or at the time-out (contract: wait_thread).
-   * @throws BridgeError cancelled; what the App Server says of the thread; at the time-out what kept it from being read
+   * @throws BridgeError cancelled, host_state; what the App Server says of the thread; at the time-out what kept it from being read
    */
   wait(ctx: WatchContext, turn: TurnToAwait): Promise<WaitOutcome>
+  /** Ends every wait with an error: the host closes. */
+  close(): void
 }
 
 /** One observer for all waits: a thread is looked at once for all who wait for its turns. */
@@ -53,5 +55,6 @@ export const createTurnWatcher = (): TurnWatcher => {
         if (waiting === 0) stopObserving()
       }
     },
+    close: () => watches.forEach((watch) => watch.close()),
   }
 }

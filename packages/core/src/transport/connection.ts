@@ -3,7 +3,7 @@ import { methodSpec, type Method, type Params, type Result } from '../protocol/m
 import { unlessAborted } from './deadline.ts'
 import { cancelledUnsent, failure } from './failure.ts'
 import { createLiveSession, type LiveSessionOptions } from './live-session.ts'
-import { firstAttempt, nextAttempt } from './repeat.ts'
+import { firstAttempt, nextAttempt, type Attempt } from './repeat.ts'
 import type { ResultCheck } from './results.ts'
 import type { Outcome, RequestOptions, Session } from './session.ts'
 import { createSlots } from './slots.ts'
@@ -34,16 +34,18 @@ export const createConnection = (options: ConnectionOptions): ClosableConnection
     ...options,
     log: (level, event, fields) => options.log(level, event, { connection: options.name, ...fields }),
   })
-  const slots = createSlots(mostInFlight)
+  const normal = createSlots(mostInFlight)
+  const suspects = createSlots(1)
 
   const send = async (
     method: Method,
-    params: object,
+    { params, suspect }: Attempt,
     { signal, onLateAnswer }: Omit<RequestOptions, 'timeoutMs'>,
   ): Promise<Outcome> => {
     const { effect, timeoutMs } = methodSpec(method)
+    const slots = suspect ? suspects : normal
     const cancelled = () => cancelledUnsent(method)
-    await unlessAborted(slots.take(signal), signal, cancelled)
+    if (!(await slots.take(signal))) throw cancelled()
     try {
       const { session } = await unlessAborted(live.connected(), signal, cancelled)
       return await session.request(method, params, {
@@ -66,7 +68,7 @@ export const createConnection = (options: ConnectionOptions): ClosableConnection
     for (;;) {
       const pause = attempt.pauseMs > 0 ? clock.sleep(attempt.pauseMs, signal) : Promise.resolve()
       await unlessAborted(pause, signal, () => cancelledUnsent(method))
-      const outcome = await send(method, attempt.params, { signal, onLateAnswer: late })
+      const outcome = await send(method, attempt, { signal, onLateAnswer: late })
       if (outcome.kind === 'answered') return options.check(method, outcome.result)
       const next = live.closed ? undefined : nextAttempt(method, attempt, outcome, options.random)
       if (next === undefined) throw failure(method, outcome)

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { ServerInfo, SocketDescription } from '../contract/app-server.ts'
 import { TransportError } from '../contract/errors.ts'
+import { appServerError } from './rpc-errors.ts'
 import type { Outcome, Session } from './session.ts'
 import { silent, socketFault } from './socket-fault.ts'
 
@@ -35,7 +36,9 @@ export const initialize = async (
   }
   const outcome = await session.request('initialize', params, { timeoutMs, signal })
   if (outcome.kind !== 'answered') throw refusal(outcome, socket, timeoutMs)
-  if (!Initialized.Check(outcome.result)) throw failed('initialize was answered in an unknown shape.')
+  if (!Initialized.Check(outcome.result)) {
+    throw new TransportError('handshake_failed', 'initialize was answered in an unknown shape.', 'not_sent')
+  }
   session.notify('initialized')
   const { userAgent, codexHome = null } = outcome.result
   return {
@@ -69,10 +72,14 @@ const refusal = (
 ): TransportError => {
   if (outcome.kind === 'timed_out') return silent(socket, timeoutMs)
   if (outcome.kind === 'refused') {
-    return failed(`initialize was refused: ${outcome.rpc.message}`, { rpc: outcome.rpc })
+    const { code } = appServerError('initialize', outcome.rpc)
+    const passing = code === 'server_overloaded' || code === 'server_shutting_down'
+    return new TransportError(
+      passing ? code : 'handshake_failed',
+      `initialize was refused: ${outcome.rpc.message}`,
+      'not_sent',
+      { details: { rpc: outcome.rpc } },
+    )
   }
   return new TransportError('connection_lost', 'The connection ended during initialize.', 'not_sent')
 }
-
-const failed = (message: string, details?: Readonly<Record<string, unknown>>): TransportError =>
-  new TransportError('handshake_failed', message, 'not_sent', details === undefined ? {} : { details })

@@ -1,4 +1,5 @@
-import type { ServerInfo, ServerNotification } from '../contract/app-server.ts'
+import type { WebSocket } from 'ws'
+import type { ServerInfo, ServerNotification, SocketDescription } from '../contract/app-server.ts'
 import type { Clock, Log } from '../contract/tool.ts'
 import { withDeadline } from './deadline.ts'
 import { clientClosed } from './failure.ts'
@@ -54,18 +55,19 @@ export const createLiveSession = (options: LiveSessionOptions): LiveSession => {
     if (!closing.signal.aborted) losses.emit()
   }
 
-  const openSession = async (): Promise<Session> => {
+  const openSocket = (socket: SocketDescription): Promise<WebSocket> =>
+    withDeadline(clock, connectTimeoutMs, async (overdue) => {
+      try {
+        return await openUnixSocket(socket, AbortSignal.any([overdue, closing.signal]))
+      } catch (error) {
+        if (closing.signal.aborted) throw clientClosed()
+        throw overdue.aborted ? silent(socket, connectTimeoutMs) : error
+      }
+    })
+
+  const open = async (): Promise<Connected> => {
     const socket = describeSocket(socketPath)
-    const webSocket = await withDeadline(clock, connectTimeoutMs, (overdue) =>
-      openUnixSocket(socket, AbortSignal.any([overdue, closing.signal])).catch((error: unknown) => {
-        throw closing.signal.aborted
-          ? clientClosed()
-          : overdue.aborted
-            ? silent(socket, connectTimeoutMs)
-            : error
-      }),
-    )
-    const session = createSession(webSocket, {
+    const session: Session = createSession(await openSocket(socket), {
       clock,
       log,
       nextId: options.nextId,
@@ -75,14 +77,8 @@ export const createLiveSession = (options: LiveSessionOptions): LiveSession => {
         lost(session)
       },
     })
-    return session
-  }
-
-  const open = async (): Promise<Connected> => {
-    const session = await openSession()
     try {
       const timeoutMs = connectTimeoutMs
-      const socket = describeSocket(socketPath)
       server = await initialize(session, { socket, version, timeoutMs, signal: closing.signal })
       if (closing.signal.aborted) throw clientClosed()
     } catch (error) {

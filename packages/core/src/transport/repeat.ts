@@ -9,6 +9,9 @@ type Failed = Exclude<Outcome, { kind: 'answered' }>
 export interface Attempt {
   readonly params: object
   readonly losses: number
+  /** An over-long frame may have been its answer: it is sent when no other suspect waits. */
+  readonly suspect: boolean
+  /** Over-long frames since its page cannot be smaller. */
   readonly longFrames: number
   readonly overloads: number
   /** How long to wait before it is sent. */
@@ -18,6 +21,7 @@ export interface Attempt {
 export const firstAttempt = (params: object): Attempt => ({
   params,
   losses: 0,
+  suspect: false,
   longFrames: 0,
   overloads: 0,
   pauseMs: 0,
@@ -26,7 +30,7 @@ export const firstAttempt = (params: object): Attempt => ({
 const mostLosses = 1
 const mostOverloads = 3
 const firstPauseMs = 100
-/** With so many over-long frames, a read whose page cannot be smaller is taken for the one that they answered. */
+/** After so many, the answer of the one suspect that was sent is taken for the cause, whatever else was waiting. */
 const convicting = 3
 
 /** How a read is sent again; undefined when it is given up. A mutation always is. */
@@ -54,8 +58,10 @@ const afterOverload = (attempt: Attempt, random: () => number): Attempt | undefi
 
 /** Which of several waiting reads the frame was for cannot be known: it is refused by its length alone. */
 const afterLongFrame = (method: Method, attempt: Attempt, alone: boolean): Attempt | undefined => {
+  const again = { ...attempt, suspect: true, pauseMs: 0 }
+  if (!alone && !attempt.suspect) return again
   const params = smallerPage(method, attempt.params)
-  if (params !== undefined) return { ...attempt, params, pauseMs: 0 }
+  if (params !== undefined) return { ...again, params }
   const longFrames = attempt.longFrames + 1
-  return alone || longFrames >= convicting ? undefined : { ...attempt, longFrames, pauseMs: 0 }
+  return alone || longFrames >= convicting ? undefined : { ...again, longFrames }
 }

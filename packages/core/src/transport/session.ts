@@ -16,7 +16,7 @@ export type Outcome =
   | { readonly kind: 'not_sent' }
   /** Over 8 MiB: not sent. */
   | { readonly kind: 'too_large'; readonly bytes: number }
-  /** The session ended before the answer. `alone`: no other request was waiting for one. */
+  /** The session ended before the answer. `alone`: no other answer was still to come. */
   | { readonly kind: 'lost'; readonly frameTooLong: boolean; readonly alone: boolean }
 
 export interface RequestOptions {
@@ -104,7 +104,8 @@ export const createSession = (webSocket: WebSocket, options: SessionOptions): Se
   })
   webSocket.once('close', () => {
     const ends = [...waiting.values()]
-    for (const end of ends) end({ kind: 'lost', frameTooLong, alone: ends.length === 1 })
+    const alone = ends.length === 1 && givenUp.size === 0
+    for (const end of ends) end({ kind: 'lost', frameTooLong, alone })
     givenUp.clear()
     options.onEnd({ waiting: ends.length, frameTooLong })
   })
@@ -128,15 +129,15 @@ export const createSession = (webSocket: WebSocket, options: SessionOptions): Se
         signal?.removeEventListener('abort', cancel)
         resolve(outcome)
       }
-      const giveUp = (outcome: Outcome): void => {
-        if (waiting.has(id)) givenUp.set(id, onLateAnswer)
+      const giveUp = (outcome: Outcome, late?: RequestOptions['onLateAnswer']): void => {
+        if (waiting.has(id)) givenUp.set(id, late)
         end(outcome)
       }
       const cancel = (): void => giveUp({ kind: 'cancelled' })
       waiting.set(id, end)
       signal?.addEventListener('abort', cancel, { once: true })
       clock.sleep(timeoutMs, ended.signal).then(
-        () => giveUp({ kind: 'timed_out' }),
+        () => giveUp({ kind: 'timed_out' }, onLateAnswer),
         () => undefined,
       )
       webSocket.send(text)

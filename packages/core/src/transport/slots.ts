@@ -1,7 +1,7 @@
 /** How many of something may run at once; the rest waits in the order it came. */
 export interface Slots {
-  /** Resolves when there is a free one, which then is taken. After an abort it never resolves and takes none. */
-  take(signal?: AbortSignal): Promise<void>
+  /** Resolves to true when a slot is free, which then is taken; to false, with none taken, once the signal aborts. */
+  take(signal?: AbortSignal): Promise<boolean>
   /** Once for every slot that was taken. */
   release(): void
 }
@@ -11,17 +11,20 @@ export const createSlots = (count: number): Slots => {
   let free = count
 
   return {
-    take: (signal) => {
-      if (signal?.aborted === true) return new Promise(() => undefined)
+    take: async (signal) => {
+      if (signal?.aborted === true) return false
       if (free > 0) {
         free -= 1
-        return Promise.resolve()
+        return true
       }
       return new Promise((resolve) => {
-        const leave = () => void waiting.delete(proceed)
+        const leave = (): void => {
+          waiting.delete(proceed)
+          resolve(false)
+        }
         const proceed = (): void => {
           signal?.removeEventListener('abort', leave)
-          resolve()
+          resolve(true)
         }
         waiting.add(proceed)
         signal?.addEventListener('abort', leave, { once: true })

@@ -1,7 +1,13 @@
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { BridgeError, TransportError } from '../../src/contract/errors.ts'
-import { defineMutation, definePlugin, defineRead, type Example, type Plugin } from '../../src/contract/tool.ts'
+import {
+  defineMutation,
+  definePlugin,
+  defineRead,
+  type Example,
+  type Plugin,
+} from '../../src/contract/tool.ts'
 import { receiptOutput, type Receipt } from '../../src/ledger/receipt.ts'
 import { testPlugin, type TestPluginOptions } from '../../src/testing/test-plugin.ts'
 
@@ -50,7 +56,8 @@ const send = defineMutation({
   },
 })
 
-const plugin = (tools: Plugin['tools']) => definePlugin({ name: 'example', family: 'test', version: '1.0.0', tools })
+const plugin = (tools: Plugin['tools']) =>
+  definePlugin({ name: 'example', family: 'test', version: '1.0.0', tools })
 const withExamples = (...examples: readonly Example[]) => ({ ...read, examples })
 
 /** The names of the tests that the suite makes and of those that fail. */
@@ -91,7 +98,9 @@ describe('testPlugin', () => {
   })
 
   it('takes a plugin that is made for its host', async () => {
-    expect(await suite((host) => plugin(host.operations.describe().plugins.length === 0 ? [read] : []))).toMatchObject({
+    expect(
+      await suite((host) => plugin(host.operations.describe().plugins.length === 0 ? [read] : [])),
+    ).toMatchObject({
       failed: [],
     })
   })
@@ -120,12 +129,21 @@ describe('testPlugin', () => {
   })
 
   it.each([
-    ['an answer that is no result of its method', withExamples({ ...read.examples[0], input: { thread_id: 'x' }, answers: { 'thread/read': {} } })],
+    [
+      'an answer that is no result of its method',
+      withExamples({ ...read.examples[0], input: { thread_id: 'x' }, answers: { 'thread/read': {} } }),
+    ],
     ['a method without an answer', withExamples({ input: { thread_id: 'x' }, answers: {} })],
     ['a declared method that no example calls', { ...read, uses: ['thread/read', 'thread/list'] } as const],
     ['a method that is not declared', { ...read, uses: [] }],
     ['an output that its schema does not allow', { ...read, run: async () => ({ status: 1 }) }],
-    ['an error code that does not exist', withExamples({ input: { thread_id: 'x' }, answers: { 'thread/read': { error: { code: 'no', message: '' } } } })],
+    [
+      'an error code that does not exist',
+      withExamples({
+        input: { thread_id: 'x' },
+        answers: { 'thread/read': { error: { code: 'no', message: '' } } },
+      }),
+    ],
   ])('finds %s', async (_, tool) => {
     expect(await suite(plugin([tool as Plugin['tools'][number]]))).toMatchObject({ failed: [example] })
   })
@@ -148,7 +166,9 @@ describe('testPlugin', () => {
     const tool = {
       ...withExamples({
         input: { thread_id: 'x' },
-        answers: { 'thread/read': { each: [{ error: { code: 'thread_not_found', message: 'no' } }, { thread }] } },
+        answers: {
+          'thread/read': { each: [{ error: { code: 'thread_not_found', message: 'no' } }, { thread }] },
+        },
       }),
       run: async (ctx: Parameters<typeof read.run>[0]) => {
         for (const _ of [1, 2, 3])

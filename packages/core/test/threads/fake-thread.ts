@@ -37,18 +37,33 @@ const abortOf = (signal: AbortSignal): Promise<never> => {
 
 type Listener = (notification: ServerNotification) => void
 
+export interface FakeThread {
+  status: ThreadStatus
+  turns: readonly Turn[]
+  messages: Readonly<Record<string, readonly Item[]>>
+  server: ServerInfo | undefined
+  /** Thrown by every call while it is set. */
+  fault: Error | undefined
+  /** Awaited by every call before it answers. */
+  gate: Promise<void>
+  readonly calls: readonly Method[]
+  count(method: Method): number
+  readonly listeners: number
+  announce(status: ThreadStatus, id?: string): void
+  lose(): void
+  context(members?: Partial<WatchContext>): WatchContext & { readonly cancel: () => void }
+}
+
 /** One thread of a pretended App Server, as several calls at once see it. */
-export const fakeThread = (clock: Clock) => {
+export const fakeThread = (clock: Clock): FakeThread => {
   const listeners = new Set<{ readonly notify: Listener; readonly lose: () => void }>()
   const calls: Method[] = []
-  const thread = {
+  const thread: FakeThread = {
     status: active,
-    turns: [] as readonly Turn[],
-    messages: {} as Readonly<Record<string, readonly Item[]>>,
-    server: undefined as ServerInfo | undefined,
-    /** Thrown by every call while it is set. */
-    fault: undefined as unknown,
-    /** Awaited by every call before it answers. */
+    turns: [],
+    messages: {},
+    server: undefined,
+    fault: undefined,
     gate: Promise.resolve(),
     calls,
     count: (method: Method) => calls.filter((called) => called === method).length,
@@ -57,7 +72,8 @@ export const fakeThread = (clock: Clock) => {
     },
     announce(status: ThreadStatus, id = threadId) {
       if (id === threadId) thread.status = status
-      for (const { notify } of listeners) notify({ method: 'thread/status/changed', params: { threadId: id, status } })
+      for (const { notify } of listeners)
+        notify({ method: 'thread/status/changed', params: { threadId: id, status } })
     },
     lose() {
       for (const { lose } of listeners) lose()
@@ -74,7 +90,11 @@ export const fakeThread = (clock: Clock) => {
     }),
   }
 
-  const call = async <M extends Method>(signal: AbortSignal, method: M, params: Params<M>): Promise<Result<M>> => {
+  const call = async <M extends Method>(
+    signal: AbortSignal,
+    method: M,
+    params: Params<M>,
+  ): Promise<Result<M>> => {
     calls.push(method)
     await Promise.race([thread.gate, abortOf(signal)])
     if (thread.fault !== undefined) throw thread.fault
@@ -83,7 +103,7 @@ export const fakeThread = (clock: Clock) => {
     return answer(params)
   }
 
-  function context(members: Partial<WatchContext> = {}): WatchContext & { cancel(): void } {
+  function context(members: Partial<WatchContext> = {}): ReturnType<FakeThread['context']> {
     const controller = new AbortController()
     const signal = controller.signal
     return {

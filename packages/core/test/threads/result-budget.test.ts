@@ -25,7 +25,10 @@ describe('fitTexts', () => {
   })
 
   it('counts bytes, not characters', () => {
-    expect(fitTexts({ preview: '漢'.repeat(3_000) }, 4_000, 8_000)).toMatchObject({ count: 1, maxChars: 2_000 })
+    expect(fitTexts({ preview: '漢'.repeat(3_000) }, 4_000, 8_000)).toMatchObject({
+      count: 1,
+      maxChars: 2_000,
+    })
   })
 
   it('gives up when ids alone are too much', () => {
@@ -49,7 +52,11 @@ describe('pageThatFits', () => {
   })
 
   it('says when one row alone is too large', async () => {
-    const answer = pageThatFits(2, async () => 'row', () => undefined)
+    const answer = pageThatFits(
+      2,
+      async () => 'row',
+      () => undefined,
+    )
     await expect(answer).rejects.toMatchObject({ code: 'result_too_large' })
   })
 })
@@ -57,6 +64,8 @@ describe('pageThatFits', () => {
 describe('fewerRows', () => {
   it('is there only when the page was cut', () => {
     expect(fewerRows(20, 20)).toBeUndefined()
-    expect(fewerRows(12, 100)).toBe('At most 12 rows instead of 100, so that they fit: go on with nextCursor.')
+    expect(fewerRows(12, 100)).toBe(
+      'At most 12 rows instead of 100, so that they fit: go on with nextCursor.',
+    )
   })
 })

@@ -19,7 +19,10 @@ const pages = fc.array(items, { minLength: 1, maxLength: 12 }).map((turns) => {
   let number = turns.flat().length
   return turns.map((contents, place) => {
     number -= contents.length
-    return turnOf(`turn-${place}`, contents.map((members, offset) => item(`item-${number + offset}`, members)))
+    return turnOf(
+      `turn-${place}`,
+      contents.map((members, offset) => item(`item-${number + offset}`, members)),
+    )
   })
 })
 
@@ -33,7 +36,9 @@ describe('fitTurns', () => {
       fc.property(pages, fc.integer({ min: 2_000, max: 60_000 }), (page, bytes) => {
         const fitted = fitTurns(page, 1_000, bytes)
         expect(jsonBytes(fitted?.turns)).toBeLessThanOrEqual(bytes)
-        expect(fitted?.turns.map(({ id, status }) => [id, status])).toEqual(page.map(({ id, status }) => [id, status]))
+        expect(fitted?.turns.map(({ id, status }) => [id, status])).toEqual(
+          page.map(({ id, status }) => [id, status]),
+        )
       }),
     )
   })
@@ -46,8 +51,11 @@ describe('fitTurns', () => {
           const originals = page[place]?.items ?? []
           expect((turn.omittedItems ?? 0) + turn.items.length).toBe(originals.length)
           const kept = originals.slice(turn.omittedItems ?? 0)
-          expect(turn.items.map(({ id, type }) => ({ id, type }))).toEqual(kept.map(({ id, type }) => ({ id, type })))
-          for (const stub of turn.items.filter(omitted)) expect(Object.keys(stub)).toEqual(['id', 'type', 'omitted'])
+          expect(turn.items.map(({ id, type }) => ({ id, type }))).toEqual(
+            kept.map(({ id, type }) => ({ id, type })),
+          )
+          for (const stub of turn.items.filter(omitted))
+            expect(Object.keys(stub)).toEqual(['id', 'type', 'omitted'])
         })
       }),
     )
@@ -55,14 +63,18 @@ describe('fitTurns', () => {
 
   it('leaves out older items before newer ones', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 2, max: 60 }), fc.integer({ min: 8_000, max: 60_000 }), (count, bytes) => {
-        const all = Array.from({ length: count }, (_, n) => item(`item-${n}`, { text: 'x'.repeat(1_000) }))
-        const page = [turnOf('newer', all.slice(count >> 1)), turnOf('older', all.slice(0, count >> 1))]
-        const turns = fitTurns(page, 1_000, bytes)?.turns ?? []
-        const lost = numbersOf(turns, omitted)
-        const shown = numbersOf(turns, (kept) => !omitted(kept))
-        expect(Math.max(-1, ...lost)).toBeLessThan(Math.min(count, ...shown))
-      }),
+      fc.property(
+        fc.integer({ min: 2, max: 60 }),
+        fc.integer({ min: 8_000, max: 60_000 }),
+        (count, bytes) => {
+          const all = Array.from({ length: count }, (_, n) => item(`item-${n}`, { text: 'x'.repeat(1_000) }))
+          const page = [turnOf('newer', all.slice(count >> 1)), turnOf('older', all.slice(0, count >> 1))]
+          const turns = fitTurns(page, 1_000, bytes)?.turns ?? []
+          const lost = numbersOf(turns, omitted)
+          const shown = numbersOf(turns, (kept) => !omitted(kept))
+          expect(Math.max(-1, ...lost)).toBeLessThan(Math.min(count, ...shown))
+        },
+      ),
     )
   })
 
@@ -76,7 +88,10 @@ describe('fitTurns', () => {
 
   it('counts the shortened texts that are shown, and no others', () => {
     const text = 'x'.repeat(2_000)
-    const page = [turnOf('newer', [item('2', { text })]), turnOf('older', [item('0', { text }), item('1', { text })])]
+    const page = [
+      turnOf('newer', [item('2', { text })]),
+      turnOf('older', [item('0', { text }), item('1', { text })]),
+    ]
     expect(fitTurns(page, 1_000, 100_000)).toMatchObject({ count: 3, omitted: 0 })
     expect(fitTurns(page, 1_000, 2_600)).toMatchObject({ count: 2, omitted: 1 })
   })

@@ -49,7 +49,20 @@ describe('turnState', () => {
     const turns = [turn('a', { status: 'interrupted', startedAt: 1_796_058_790 })]
     expect(turnState(reading({ turns, server: startedAt(1_796_058_791) }), 'a')).toBe('ended')
     expect(turnState(reading({ turns, server: startedAt(1_796_058_790) }), 'a')).toBe('doubtful')
-    expect(turnState(reading({ turns, server: startedAt(1_796_058_700), status: active }), 'a')).toBe('running')
+    expect(turnState(reading({ turns, server: startedAt(1_796_058_700), status: active }), 'a')).toBe(
+      'running',
+    )
+  })
+
+  it('tells by the milliseconds of its id whether it began before the server did', () => {
+    const id = '01a22d6c-ee00-7d30-84f1-a4cd16c32862'
+    const begun = 0x01a22d6cee00
+    const by = (ms: number) =>
+      turnState(
+        reading({ turns: [cutOff(id)], server: { ...startedAt(0), socketMtimeNs: `${begun + ms}000000` } }),
+        id,
+      )
+    expect([by(-1), by(0), by(1)]).toEqual(['doubtful', 'doubtful', 'ended'])
   })
 })
 
@@ -59,7 +72,13 @@ describe('Doubts', () => {
 
   it('believes two looks a second apart', () => {
     const doubts = new Doubts()
-    expect([0, 10, 435, 999, 1_000].map((at) => doubts.ended(look(at), 'a'))).toEqual([false, false, false, false, true])
+    expect([0, 10, 435, 999, 1_000].map((at) => doubts.ended(look(at), 'a'))).toEqual([
+      false,
+      false,
+      false,
+      false,
+      true,
+    ])
   })
 
   it('begins anew when a look between says otherwise', () => {

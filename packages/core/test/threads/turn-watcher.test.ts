@@ -40,7 +40,9 @@ const expectQuiet = async () => {
 describe('a wait for a turn that is over', () => {
   it('answers at the first look, with the last agent message', async () => {
     thread.turns = [completed('a')]
-    thread.messages = { a: [{ type: 'reasoning', id: 'item-3' }, message, { type: 'agentMessage', id: 'item-1' }] }
+    thread.messages = {
+      a: [{ type: 'reasoning', id: 'item-3' }, message, { type: 'agentMessage', id: 'item-1' }],
+    }
     const { state } = wait('a')
     await settled()
     expect(state.outcome).toEqual({
@@ -66,7 +68,9 @@ describe('a wait for a turn that is over', () => {
       ...context,
       call: (method, params) =>
         method === 'thread/items/list'
-          ? Promise.reject(new AppServerError('app_server_error', method, { code: -32_601, message: 'not supported yet' }))
+          ? Promise.reject(
+              new AppServerError('app_server_error', method, { code: -32_601, message: 'not supported yet' }),
+            )
           : context.call(method, params),
     })
     await settled()
@@ -83,7 +87,10 @@ describe('a wait for a running turn', () => {
     thread.turns = [completed('a')]
     thread.announce(idle)
     await settled()
-    expect(state).toMatchObject({ outcome: { timedOut: false, turn: { status: 'completed' } }, afterMs: 5_000 })
+    expect(state).toMatchObject({
+      outcome: { timedOut: false, turn: { status: 'completed' } },
+      afterMs: 5_000,
+    })
     expect(thread.calls.slice(2)).toEqual(['thread/turns/list', 'thread/items/list'])
     await expectQuiet()
   })
@@ -186,7 +193,10 @@ describe('a turn that reads as interrupted without an end', () => {
       looks.push(thread.count('thread/turns/list'))
     }
     expect(looks).toEqual([1, 2, 3, 4, 5, 6, 7])
-    expect(state).toMatchObject({ outcome: { timedOut: false, turn: { status: 'interrupted' } }, afterMs: 1_435 })
+    expect(state).toMatchObject({
+      outcome: { timedOut: false, turn: { status: 'interrupted' } },
+      afterMs: 1_435,
+    })
   })
 
   it('is not believed when it turns out to run', async () => {
@@ -207,7 +217,12 @@ describe('a turn that reads as interrupted without an end', () => {
   it('is over at once when the server was started later', async () => {
     thread.status = { type: 'notLoaded' }
     thread.turns = [cutOff('a')]
-    thread.server = { userAgent: 'x', version: '0.171.0', codexHome: null, socketMtimeNs: '1796058795000000000' }
+    thread.server = {
+      userAgent: 'x',
+      version: '0.171.0',
+      codexHome: null,
+      socketMtimeNs: '1796058795000000000',
+    }
     const { state } = wait('a', 0)
     await settled()
     expect(state).toMatchObject({ outcome: { timedOut: false, turn: { status: 'interrupted' } }, afterMs: 0 })
@@ -319,7 +334,10 @@ describe('a server that cannot be reached', () => {
   })
 
   it('may be draining', async () => {
-    thread.fault = new AppServerError('server_shutting_down', 'thread/read', { code: -32_600, message: 'draining' })
+    thread.fault = new AppServerError('server_shutting_down', 'thread/read', {
+      code: -32_600,
+      message: 'draining',
+    })
     const { state } = wait('a', 3_000)
     await clock.advance(1_000)
     thread.fault = undefined
@@ -331,10 +349,33 @@ describe('a server that cannot be reached', () => {
 
 describe('what the App Server says of the thread', () => {
   it('is passed on', async () => {
-    thread.fault = new AppServerError('thread_not_found', 'thread/read', { code: -32_600, message: 'thread not loaded' })
+    thread.fault = new AppServerError('thread_not_found', 'thread/read', {
+      code: -32_600,
+      message: 'thread not loaded',
+    })
     const { state } = wait('a')
     await settled()
     expect(state).toMatchObject({ error: { code: 'thread_not_found' }, afterMs: 0 })
+    await expectQuiet()
+  })
+
+  it('is asked for again while its first turn begins', async () => {
+    const empty = { code: -32_603, message: 'failed to read thread: the rollout is empty' }
+    thread.fault = new AppServerError('app_server_error', 'thread/read', empty)
+    const { state } = wait('a', 0)
+    await clock.advance(30)
+    thread.fault = undefined
+    thread.turns = [completed('a')]
+    await clock.advance(5)
+    expect(state).toMatchObject({ outcome: { timedOut: false }, afterMs: 35 })
+  })
+
+  it('is passed on when it stays as it is', async () => {
+    const broken = { code: -32_603, message: 'failed to read thread: the rollout is broken' }
+    thread.fault = new AppServerError('app_server_error', 'thread/read', broken)
+    const { state } = wait('a')
+    await clock.advance(1_435)
+    expect(state).toMatchObject({ error: { code: 'app_server_error' }, afterMs: 1_435 })
     await expectQuiet()
   })
 
@@ -345,7 +386,9 @@ describe('what the App Server says of the thread', () => {
       ...context,
       call: (method, params) =>
         method === 'thread/turns/list'
-          ? Promise.reject(new AppServerError('thread_not_materialized', method, { code: -32_600, message: '' }))
+          ? Promise.reject(
+              new AppServerError('thread_not_materialized', method, { code: -32_600, message: '' }),
+            )
           : context.call(method, params),
     })
     await settled()
@@ -388,6 +431,16 @@ describe('cancellation', () => {
     expect(second.state).toMatchObject({ outcome: { timedOut: false }, afterMs: 0 })
     await expectQuiet()
   })
+})
+
+it('every wait ends when the watcher is closed', async () => {
+  thread.turns = [turn('a')]
+  const states = [wait('a').state, wait('b').state]
+  await clock.advance(1_000)
+  watcher.close()
+  await settled()
+  expect(states).toMatchObject([{ error: { code: 'host_state' } }, { error: { code: 'host_state' } }])
+  await expectQuiet()
 })
 
 describe('200 waits at once', () => {

@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
-import { createServer, type Server } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
-import { startAppServer, startWorld } from '@codex-thread-bridge/test-fixtures'
+import { startWorld } from '@codex-thread-bridge/test-fixtures'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BridgeError } from '../../src/contract/index.ts'
 import { socketFault } from '../../src/transport/socket-fault.ts'
@@ -21,7 +21,7 @@ const startedWorld = async () => {
 }
 
 /** Keeps what connects; ends it with the test. */
-const server = async (onConnection: Parameters<Server['on']>[1]): Promise<string> => {
+const server = async (onConnection: (socket: Socket) => void): Promise<string> => {
   const path = socketIn()
   const listener = createServer((socket) => {
     socket.on('error', () => undefined)
@@ -108,7 +108,7 @@ describe('a socket that cannot be used is told apart:', () => {
       'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n',
     ],
   ])('%s', async (_, greeting) => {
-    const path = await server((socket: NodeJS.WritableStream) => void socket.write(greeting))
+    const path = await server((socket) => void socket.write(greeting))
     expect(await fault(path)).toMatchObject({
       code: 'socket_not_websocket',
       delivery: 'not_sent',
@@ -129,7 +129,7 @@ describe('a socket that cannot be used is told apart:', () => {
   })
 
   test('one that hangs up at once', async () => {
-    const path = await server((socket: { destroy(): void }) => socket.destroy())
+    const path = await server((socket) => void socket.destroy())
     expect(await fault(path)).toMatchObject({ code: 'socket_not_websocket', delivery: 'not_sent' })
   })
 
@@ -145,7 +145,7 @@ describe('a socket that cannot be used is told apart:', () => {
 
   test('an App Server whose process stands still', async () => {
     const world = await startedWorld()
-    world.appServer.freeze()
+    await world.appServer.freeze()
     expect(await fault(world.appServer.socketPath, 100)).toMatchObject({ code: 'socket_silent' })
     world.appServer.thaw()
   })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { at, isObject, tempDir, textAt } from '@codex-thread-bridge/test-fixtures'
 import { onTestFinished } from 'vitest'
 import { WebSocketServer, type WebSocket } from 'ws'
-import type { AppServer } from '../../src/contract/index.ts'
+import type { AppServer, Connection } from '../../src/contract/index.ts'
 import { createAppServer, type AppServerOptions } from '../../src/transport/index.ts'
 
 export interface LogLine {
@@ -118,3 +118,12 @@ export const rejection = (promise: Promise<unknown>): Promise<unknown> =>
 
 export const aThread = { id: 't', cwd: '/', status: { type: 'idle' } }
 export const aTurn = { id: 'u', status: 'completed', items: [] }
+
+/** Resolves when a connection notices a loss. */
+export const loss = (connection: Connection): Promise<void> =>
+  new Promise((resolve) => {
+    const stop = connection.onDisconnect(() => {
+      stop()
+      resolve()
+    })
+  })

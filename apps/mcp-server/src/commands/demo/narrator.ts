@@ -3,10 +3,10 @@ export class ExpectationFailed extends Error {}
 
 /** Tells the story on stdout. */
 export interface Narrator {
-  scene(title: string): void
-  tell(line: string): void
+  readonly scene: (title: string) => void
+  readonly tell: (line: string) => void
   /** @throws ExpectationFailed naming the expectation and what was there instead */
-  expect(expectation: string, held: boolean, found?: unknown): void
+  readonly expect: (expectation: string, held: boolean, found?: unknown) => void
 }
 
 export const narrator = (write: (line: string) => void): Narrator => {

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url'
+import type * as fixturesModule from '@codex-thread-bridge/test-fixtures'
 import type { McpClientProcess, World } from '@codex-thread-bridge/test-fixtures'
 
-export type Fixtures = typeof import('@codex-thread-bridge/test-fixtures')
+export type Fixtures = typeof fixturesModule
 
 /** The compiled command, as an MCP host starts it. */
 const server = fileURLToPath(new URL('../../main.js', import.meta.url))
