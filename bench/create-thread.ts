@@ -83,13 +83,14 @@ const bareCalls = async (raw: RawConnection, requestId: string, cwd: string): Pr
     (method, params) => method === 'item/completed' && at(params, 'item.clientId') === requestId,
   )
   const input = [{ type: 'text', text: PROMPT }]
-  const { turn } = await turnStart(raw, { threadId, input, clientUserMessageId: requestId })
+  const begun = await raw.call('turn/start', { threadId, input, clientUserMessageId: requestId })
   await recorded
-  await raw.call('thread/items/list', { threadId, turnId: turn, limit: 10, sortDirection: 'asc' })
+  await raw.call('thread/items/list', {
+    threadId,
+    turnId: textAt(begun, 'turn.id'),
+    limit: 10,
+    sortDirection: 'asc',
+  })
   await raw.call('thread/unsubscribe', { threadId })
   return threadId
 }
-
-const turnStart = async (raw: RawConnection, params: object): Promise<{ readonly turn: string }> => ({
-  turn: textAt(await raw.call('turn/start', params), 'turn.id'),
-})

@@ -1,5 +1,4 @@
-import { holdReply, type HeldReply } from '@codex-thread-bridge/test-fixtures'
-import { at } from '@codex-thread-bridge/test-fixtures'
+import { at, holdReply, type HeldReply } from '@codex-thread-bridge/test-fixtures'
 import { ourServer, startMcpProcess, type McpProcess } from './support/mcp-process.ts'
 import { heard } from './support/raw-connection.ts'
 import { rowOf, within, type Row } from './support/row.ts'

@@ -13,11 +13,16 @@ interface JsonFlag {
 
 const rows = Object.values(optionRows)
 
+const collect = (text: string, before: readonly string[] | undefined): readonly string[] => [
+  ...(before ?? []),
+  text,
+]
+
 const commanderOption = (row: (typeof rows)[number]): Option =>
   new Option(
     row.placeholder === undefined ? row.flag : `${row.flag} <${row.placeholder}>`,
     `${row.about} [${variableOf(row)}]`,
-  )
+  ).argParser(collect)
 
 /** What stood on the command line, by flag. */
 const flagsOf = (program: Command): Flags =>
@@ -25,7 +30,8 @@ const flagsOf = (program: Command): Flags =>
     rows.flatMap((row) => {
       const name = commanderOption(row).attributeName()
       const value: unknown = program.getOptionValue(name)
-      return program.getOptionValueSource(name) === 'cli' ? [[row.flag, String(value)] as const] : []
+      if (program.getOptionValueSource(name) !== 'cli') return []
+      return [[row.flag, Array.isArray(value) ? value.map(String) : ['']] as const]
     }),
   )
 

@@ -30,7 +30,7 @@ export const compose = async (options: BridgeOptions, log: Log): Promise<Host> =
   const host = createHost({
     appServer,
     ledger: () => openLedger(ledgerPlaceOf(options, appServer.socket.configured)),
-    policy: { deliveryMarkers: options.deliveryMarkers },
+    policy: { deliveryMarkers: options.deliveryMarkers, ceiling: options.ceiling },
     limits: { callMs: options.maxCallSeconds * 1_000, resultBytes: options.maxResultBytes },
     log,
   })

@@ -1,5 +1,8 @@
-import { resolve } from 'node:path'
+import { realpathSync, statSync } from 'node:fs'
+import { delimiter, resolve } from 'node:path'
 import type { LogLevel } from '@codex-thread-bridge/core/contract'
+import { openCeiling, type Ceiling } from '@codex-thread-bridge/core/policy'
+import { sandboxNames } from '@codex-thread-bridge/core/protocol'
 
 /** A command line or an environment that cannot be obeyed: one line on stderr, exit 2. */
 export class UsageError extends Error {}
@@ -16,12 +19,22 @@ interface OptionRow<T> {
   /** None: a switch, which a variable sets with 1, true, 0 or false. */
   readonly placeholder?: string
   readonly about: string
+  /** May be given several times; a variable separates with the colon of PATH. */
+  readonly repeatable?: true
   readonly parse: (text: string) => T
 }
 
 const path = (text: string): string => {
   if (text.trim() === '') throw new Error('must not be empty')
   return resolve(text)
+}
+
+/** The real path of a directory that is there. */
+const directory = (text: string): string => {
+  const found = path(text)
+  if (statSync(found, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new Error('must be an existing directory')
+  return realpathSync(found)
 }
 
 const wholeNumber =
@@ -74,6 +87,29 @@ export const optionRows = {
     about: `only these tool families, with commas: ${pluginNames.join(',')}`,
     parse: pluginList,
   }),
+  maxSandbox: row({
+    flag: '--max-sandbox',
+    placeholder: 'NAME',
+    about: `the most that an agent may get: ${sandboxNames.join(', ')} (default: danger-full-access)`,
+    parse: oneOf(sandboxNames),
+  }),
+  allowRoot: row({
+    flag: '--allow-root',
+    placeholder: 'DIR',
+    about: 'agents work in this directory only; repeatable (default: anywhere)',
+    repeatable: true,
+    parse: directory,
+  }),
+  noNetwork: row({
+    flag: '--no-network',
+    about: 'no agent may have network, so none full access either',
+    parse: bool,
+  }),
+  allowEscalation: row({
+    flag: '--allow-escalation',
+    about: 'an agent may start and message agents with wider access than its own',
+    parse: bool,
+  }),
   maxCallSeconds: row({
     flag: '--max-call-seconds',
     placeholder: 'N',
@@ -106,6 +142,7 @@ export interface BridgeOptions {
   readonly maxCallSeconds: number
   readonly maxResultBytes: number
   readonly deliveryMarkers: boolean
+  readonly ceiling: Ceiling
   readonly logLevel: LogLevel
 }
 
@@ -129,8 +166,8 @@ const refuseUnknownVariables = (env: Environment): void => {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
-/** What the command line gave, by flag; a switch is an empty text. */
-export type Flags = ReadonlyMap<string, string>
+/** What the command line gave, by flag, in order; what a switch gives does not matter. */
+export type Flags = ReadonlyMap<string, readonly string[]>
 
 /**
  * The options in force: flag, else variable, else default. An empty variable counts as unset.
@@ -138,14 +175,18 @@ export type Flags = ReadonlyMap<string, string>
  */
 export const readOptions = (flags: Flags, env: Environment): BridgeOptions => {
   refuseUnknownVariables(env)
-  const valueOf = <T>(option: OptionRow<T>): T | undefined => {
+  const valuesOf = <T>(option: OptionRow<T>): readonly T[] => {
     const given = flags.get(option.flag)
     if (given !== undefined)
-      return parseAs(option, option.flag, option.placeholder === undefined ? 'true' : given)
+      return given.map((text) =>
+        parseAs(option, option.flag, option.placeholder === undefined ? 'true' : text),
+      )
     const variable = variableOf(option)
     const text = env[variable] ?? ''
-    return text === '' ? undefined : parseAs(option, variable, text)
+    const texts = option.repeatable === true ? text.split(delimiter) : [text]
+    return texts.filter((part) => part !== '').map((part) => parseAs(option, variable, part))
   }
+  const valueOf = <T>(option: OptionRow<T>): T | undefined => valuesOf(option).at(-1)
   valueOf(optionRows.profile)
   return {
     socket: valueOf(optionRows.socket),
@@ -154,6 +195,12 @@ export const readOptions = (flags: Flags, env: Environment): BridgeOptions => {
     maxCallSeconds: valueOf(optionRows.maxCallSeconds) ?? 50,
     maxResultBytes: valueOf(optionRows.maxResultBytes) ?? 65_536,
     deliveryMarkers: !(valueOf(optionRows.noDeliveryMarkers) ?? false),
+    ceiling: {
+      maxSandbox: valueOf(optionRows.maxSandbox) ?? openCeiling.maxSandbox,
+      allowRoots: [...new Set(valuesOf(optionRows.allowRoot))],
+      network: !(valueOf(optionRows.noNetwork) ?? false),
+      escalation: valueOf(optionRows.allowEscalation) ?? false,
+    },
     logLevel: valueOf(optionRows.logLevel) ?? 'warn',
   }
 }

@@ -1,5 +1,5 @@
 import { createHost, type Host } from '@codex-thread-bridge/core/host'
-import { memoryLedger } from '@codex-thread-bridge/core/testing'
+import { cannedAppServer, memoryLedger } from '@codex-thread-bridge/core/testing'
 import { createAppServer } from '@codex-thread-bridge/core/transport'
 import { createGoalsPlugin } from '@codex-thread-bridge/goals'
 import { type RawClient, startWorld, testedVersions, type World } from '@codex-thread-bridge/test-fixtures'
@@ -54,5 +54,24 @@ describe.each(testedVersions)('get_goal on Codex %s', (version) => {
       ({ kind, direction }) => kind === 'request' && direction === 'to-server',
     )
     expect(new Set(sent.map(({ method }) => method))).toEqual(new Set(['initialize', 'thread/goal/get']))
+  })
+})
+
+it('get_goal shortens an objective that is too long, and says so', async () => {
+  const goal = { objective: 'y'.repeat(5_000), status: 'active' }
+  const host = createHost({
+    appServer: cannedAppServer({ 'thread/goal/get': { goal } }),
+    ledger: memoryLedger(),
+  })
+  host.register(createGoalsPlugin())
+  await host.ready()
+  expect(await host.call('get_goal', { thread_id: 'thread-1' })).toEqual({
+    truncated: true,
+    truncatedCount: 1,
+    note: '1 text(s) are shortened to 4,000 characters.',
+    goal: {
+      objective: `${'y'.repeat(4_000)}\n[shortened: the original has 5,000 characters]`,
+      status: 'active',
+    },
   })
 })

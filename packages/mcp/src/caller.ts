@@ -4,6 +4,7 @@ import { Compile } from 'typebox/compile'
 
 /** Where Codex puts what it tells of the calling turn: an object, or its JSON. */
 const TURN_METADATA = 'x-codex-turn-metadata'
+const UNREADABLE = 'unreadable'
 
 const fields = Compile(Type.Record(Type.String(), Type.Unknown()))
 const name = Compile(Type.String({ minLength: 1, maxLength: 256 }))
@@ -24,9 +25,13 @@ const parsed = (text: string): unknown => {
 const firstName = (...values: readonly unknown[]): string | undefined =>
   values.find((value): value is string => name.Check(value))
 
+/** A mode in a shape that we do not know is told as such, not left out: it is a limit all the same. */
+const sandboxOf = (told: unknown): string | undefined =>
+  told === undefined || told === null ? undefined : (firstName(told) ?? UNREADABLE)
+
 /**
  * Who calls, from the `_meta` of a request (Codex: threadId, callId, itemId and the turn's metadata). What is missing
- * or misshapen is left out. A call id means something within its thread only, so without one there is no identity.
+ * or misshapen is left out, but for the sandbox mode. A call id means something within its thread only, so without one there is no identity.
  */
 export const callerOf = (meta: unknown): Caller => {
   const own = fieldsOf(meta)
@@ -34,7 +39,7 @@ export const callerOf = (meta: unknown): Caller => {
   const turn = fieldsOf(typeof told === 'string' ? parsed(told) : told)
   const threadId = firstName(own.threadId, turn.thread_id)
   const turnId = firstName(turn.turn_id)
-  const sandbox = firstName(turn.sandbox_mode)
+  const sandbox = sandboxOf(turn.sandbox_mode)
   const callId = firstName(own.callId, own.itemId)
   return {
     ...(threadId === undefined ? {} : { threadId }),

@@ -29,6 +29,17 @@ test('reads thread, turn, sandbox and call identity from what Codex sends', () =
   expect(callerOf(fromCodex)).toEqual(codexCaller)
 })
 
+test.each([
+  ['a mode of a later version', 'custom', 'custom'],
+  ['a mode that is no text', { type: 'read-only' }, 'unreadable'],
+  ['an empty mode', '', 'unreadable'],
+  ['an endless mode', 'x'.repeat(257), 'unreadable'],
+  ['no mode', null, undefined],
+])('tells %s of the calling agent', (_, told, sandbox) => {
+  const meta = { 'x-codex-turn-metadata': { ...turn, sandbox_mode: told } }
+  expect(callerOf(meta).sandbox).toBe(sandbox)
+})
+
 test('reads turn metadata that comes as JSON text', () => {
   expect(callerOf({ ...fromCodex, 'x-codex-turn-metadata': JSON.stringify(turn) })).toEqual(codexCaller)
 })

@@ -30,6 +30,12 @@ const Output = Type.Object({
   capabilities: Type.Record(Type.String(), Type.Boolean()),
   plugins: Type.Array(Type.Object({ name: Type.String(), version: Type.String(), tools: Names })),
   appServerMethods: Type.Object({ needed: Names, missing: Type.Optional(Names) }),
+  ceiling: Type.Object({
+    maxSandbox: Type.String(),
+    allowRoots: Names,
+    network: Type.Boolean(),
+    escalation: Type.Boolean(),
+  }),
   limits: Type.Object({ callMs: Type.Number(), resultBytes: Type.Number() }),
   testedVersions: Names,
 })
@@ -74,7 +80,7 @@ export const getCapabilities = (operations: OperationsPort, about: About) =>
     name: 'get_capabilities',
     title: 'Get the capabilities of the bridge',
     description:
-      'Says what this bridge can do here and now: whether it reaches the Codex App Server and which version that is, the socket, where the ledger of receipts is and how many operations are uncertain, the loaded plugins and tools, App Server methods that are missing, limits, and the Codex versions that the bridge was tested with. Never an error: without a server connected is false and diagnosis says why and what to do; a ledger that cannot be opened says so in ledger.error. Call it first when other tools fail.',
+      'Says what this bridge can do here and now: whether it reaches the Codex App Server and which version that is, the socket, where the ledger of receipts is and how many operations are uncertain, the loaded plugins and tools, App Server methods that are missing, the operator’s ceiling on what may be started, limits, and the Codex versions that the bridge was tested with. Never an error: without a server connected is false and diagnosis says why and what to do; a ledger that cannot be opened says so in ledger.error. Call it first when other tools fail.',
     input: Type.Object({}, { additionalProperties: false }),
     output: Output,
     uses: [],
@@ -98,6 +104,7 @@ export const getCapabilities = (operations: OperationsPort, about: About) =>
           version,
           tools: tools.map((tool) => tool.name).sort(),
         })),
+        ceiling: { ...host.policy.ceiling, allowRoots: [...host.policy.ceiling.allowRoots] },
         limits: { ...host.limits },
         testedVersions: [...about.testedVersions],
       }

@@ -61,6 +61,9 @@ describe('get_capabilities', () => {
       appServer: cannedAppServer({}),
       ledger,
       limits: { resultBytes: 9_000 },
+      policy: {
+        ceiling: { maxSandbox: 'workspace-write', allowRoots: ['/srv'], network: false, escalation: true },
+      },
     })
     expect(answer).toEqual({
       bridgeVersion: '1.2.3',
@@ -91,6 +94,7 @@ describe('get_capabilities', () => {
         { name: 'example', version: '0.5.0', tools: ['get_goal'] },
       ],
       appServerMethods: { needed: ['thread/goal/get', 'thread/read'], missing: [] },
+      ceiling: { maxSandbox: 'workspace-write', allowRoots: ['/srv'], network: false, escalation: true },
       limits: { callMs: 50_000, resultBytes: 9_000 },
       testedVersions: ['0.153.4', '0.171.0'],
     })
@@ -119,6 +123,13 @@ describe('get_capabilities', () => {
     } finally {
       await folder.remove()
     }
+  })
+
+  it('tells that nothing is limited but by the caller, unless the operator says otherwise', async () => {
+    const answer = await capabilities({ appServer: cannedAppServer({}), ledger: memoryLedger() })
+    expect(answer).toMatchObject({
+      ceiling: { maxSandbox: 'danger-full-access', allowRoots: [], network: true, escalation: false },
+    })
   })
 
   it('is no error without a ledger either', async () => {

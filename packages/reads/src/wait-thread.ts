@@ -1,4 +1,5 @@
-import { BridgeError, defineRead } from '@codex-thread-bridge/core/contract'
+import { BridgeError, defineRead, type Caller } from '@codex-thread-bridge/core/contract'
+import { threadKey, type Turn } from '@codex-thread-bridge/core/protocol'
 import {
   contentBytes,
   fields,
@@ -9,7 +10,6 @@ import {
   truncationOf,
   type TurnWatcher,
 } from '@codex-thread-bridge/core/threads'
-import type { Turn } from '@codex-thread-bridge/core/protocol'
 import { Type } from 'typebox'
 import { examples } from './wait-thread.examples.ts'
 
@@ -64,14 +64,7 @@ export const waitThread = (watcher: TurnWatcher) =>
 
     async run(ctx, input) {
       const { thread_id: threadId, turn_id: turnId } = input
-      if (threadId === ctx.caller.threadId)
-        throw new BridgeError(
-          'self_target',
-          `Thread ${threadId} is the one that calls: it would wait for itself.`,
-          {
-            field: 'thread_id',
-          },
-        )
+      refuseOwnThread(threadId, ctx.caller)
       const timeoutMs = (input.timeout_seconds ?? TIMEOUT_SECONDS) * 1_000
       const { timedOut, turn, attention } = await ofKnownThread(
         threadId,
@@ -89,6 +82,18 @@ export const waitThread = (watcher: TurnWatcher) =>
       }
     },
   })
+
+/** A turn that waits for its own thread would wait for itself. @throws BridgeError self_target */
+const refuseOwnThread = (threadId: string, caller: Caller): void => {
+  if (caller.threadId === undefined || threadKey(threadId) !== threadKey(caller.threadId)) return
+  throw new BridgeError(
+    'self_target',
+    `Thread ${threadId} is the one that calls: it would wait for itself.`,
+    {
+      field: 'thread_id',
+    },
+  )
+}
 
 const observationOf = (turn: Turn | undefined): typeof FOUND | typeof NOT_FOUND =>
   turn === undefined ? NOT_FOUND : FOUND

@@ -1,4 +1,11 @@
-import { at, holdReply, isObject, type RawClient, testedVersions } from '@codex-thread-bridge/test-fixtures'
+import {
+  at,
+  holdReply,
+  isObject,
+  type RawClient,
+  type StreamedReply,
+  testedVersions,
+} from '@codex-thread-bridge/test-fixtures'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mutatingRequests, startBridge, startHost } from './bridge.ts'
 
@@ -32,7 +39,7 @@ describe.each(testedVersions)('wait_thread on Codex %s', (version) => {
         at(params, 'turnId') === turnId &&
         at(params, 'item.type') === 'userMessage',
     )
-    return { threadId, turnId, release: held.release }
+    return { threadId, turnId, release: (reply?: StreamedReply) => held.release(reply) }
   }
 
   const sentSince = (mark: number) =>
@@ -160,8 +167,23 @@ describe.each(testedVersions)('wait_thread on Codex %s', (version) => {
     await wait(threadId, turnId)
   })
 
+  it('hears of a thread however the caller spells its id', async () => {
+    const { threadId, turnId, release } = await heldTurn('hold and spell')
+    const begun = performance.now()
+    const answer = wait(threadId.toUpperCase(), turnId, 50)
+    await bridge.world.proxy.waitFor({
+      kind: 'response',
+      method: 'thread/turns/list',
+      match: (message) => JSON.stringify(message).includes(turnId),
+    })
+    release()
+    expect(await answer).toMatchObject({ timedOut: false, turn: { status: 'completed' } })
+    expect(performance.now() - begun).toBeLessThan(10_000)
+  })
+
   it('refuses a thread that would wait for itself', async () => {
-    const answer = wait('thread-1', 'turn-1', 0, { caller: { threadId: 'thread-1' } })
+    const id = '01a22d6c-ee00-7d30-84f1-a4cd16c32862'
+    const answer = wait(id.toUpperCase(), 'turn-1', 0, { caller: { threadId: id } })
     await expect(answer).rejects.toMatchObject({ code: 'self_target', field: 'thread_id' })
   })
 

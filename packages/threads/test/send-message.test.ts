@@ -198,17 +198,26 @@ describe.each(testedVersions)('send_message_to_thread on App Server %s', (versio
     }
   })
 
-  it('refuses a thread that no receipt of ours has verified', async () => {
+  it('messages a thread of another client when it is as its last turn left it', async () => {
     const client = await world.openClient()
     const threadId = await client.startThread({ cwd: world.cwd })
     await client.runTurn(threadId, 'by another client')
     const receipt = await send(threadId, 'hello')
     expect(receipt).toMatchObject({
-      status: 'failed',
-      next: 'new_request_id',
-      error: { code: 'environment_unproven' },
+      status: 'accepted',
+      environmentEvidence: version === '0.153.4' ? 'turn_context' : 'settings',
+      verifiedEnvironment: { matches: true, differences: [] },
     })
-    expect(await transcript(threadId)).not.toContain('hello')
+    expect(await transcript(threadId)).toContain('hello')
+  })
+
+  it('goes on without a record, and says so', async () => {
+    const client = await world.openClient()
+    const threadId = await client.startThread({ cwd: world.cwd })
+    await client.call('thread/section/move', { threadId, sectionId: null })
+    const receipt = await send(threadId, 'hello')
+    expect(receipt).toMatchObject({ status: 'accepted', environmentEvidence: 'none' })
+    expect(receipt).not.toHaveProperty('verifiedEnvironment')
   })
 
   it.each([
@@ -236,7 +245,7 @@ describe.each(testedVersions)('send_message_to_thread on App Server %s', (versio
     rule.remove()
     expect(receipt).toMatchObject({
       status: 'failed',
-      error: { code: 'environment_unproven' },
+      error: { code: 'settings_drifted' },
       verifiedEnvironment: { matches: false },
     })
     expect(receipt.verifiedEnvironment?.differences.map((difference) => difference.field)).toContain(field)

@@ -68,7 +68,7 @@ describe.each(testedVersions)('when App Server %s is killed', (version) => {
     await crash()
     expect(await send(created.threadId ?? '', 'never sent')).toMatchObject({
       status: 'failed',
-      error: { code: 'environment_unproven' },
+      error: { code: 'settings_drifted' },
       resumed: { sandbox: { type: 'dangerFullAccess' } },
     })
   })

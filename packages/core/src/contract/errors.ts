@@ -34,6 +34,16 @@ export const errorCodes = {
     'A thread tried to act on itself through the bridge.',
     'Act on another thread; answer in your own turn instead.',
   ),
+  ceiling_exceeded: row(
+    'fix_call',
+    'The call would start or feed an agent beyond what the operator of this bridge allows, or work in a directory that is not allowed.',
+    'Ask for less, or for an allowed directory: get_capabilities shows the ceiling. Only the operator can raise it.',
+  ),
+  escalation_refused: row(
+    'fix_call',
+    'The call would start or feed an agent with wider access than the agent that calls has itself.',
+    'Ask for no more than the calling agent has. Only the operator can lift this, with --allow-escalation.',
+  ),
   unknown_tool: row(
     'fix_call',
     'No plugin of this host has a tool of that name.',
@@ -200,10 +210,10 @@ export const errorCodes = {
     'The new thread’s environment is not what was asked for; the prompt was withheld.',
     'Compare verifiedEnvironment.differences; the thread is kept.',
   ),
-  environment_unproven: row(
+  settings_drifted: row(
     'new_request_id',
-    'The thread’s environment is not the one of a verified receipt of ours; nothing was sent.',
-    'Create a thread with this bridge, or correct the thread’s settings.',
+    'The thread came back with other settings than it was last known to have; nothing was sent.',
+    'Look at the differences. Send again with on_settings_drift "restore" and a new request_id to bring the recorded ones back, or correct the thread.',
   ),
   unsupported_approval_policy: row(
     'new_request_id',
@@ -214,11 +224,6 @@ export const errorCodes = {
     'new_request_id',
     'The App Server does not allow the named permission profile.',
     'Use one of the profiles in the message.',
-  ),
-  steer_refused: row(
-    'new_request_id',
-    'The running turn could not be steered and no new turn could be started.',
-    'Read the thread, then send the message again.',
   ),
   not_sent: row(
     'new_request_id',
@@ -282,6 +287,16 @@ export const errorCodes = {
     'The ledger or its directory belongs to another user or is open to others.',
     'Make it yours alone: chmod 700 the directory, 600 the file.',
   ),
+  ledger_import_conflict: row(
+    'same_request_id',
+    'Two ledgers of this App Server hold the same request_id with different contents.',
+    'Nothing was sent. Keep both files; move the one that you do not go by out of the state directory.',
+  ),
+  backup_failed: row(
+    'none',
+    'The copy of the ledger could not be written, or was not whole.',
+    'Nothing was kept. Give a file that does not exist, in a directory with room.',
+  ),
   ledger_unavailable: row(
     'same_request_id',
     'The ledger cannot be opened or written.',
@@ -305,6 +320,11 @@ export const errorCodes = {
     'none',
     'A tool called a method that its `uses` does not list.',
     'Add the method to `uses`.',
+  ),
+  environment_unseen: row(
+    'none',
+    'A tool fed a thread whose environment the App Server had not reported in the same call.',
+    'Call `thread/start` or `thread/resume` for the thread first.',
   ),
   host_state: row(
     'none',

@@ -38,6 +38,7 @@ export {
   type ReadContext,
   type ReadTool,
   type ReconcileContext,
+  type StepAccess,
   type StepOptions,
   type Verdict,
 } from './tool.ts'

@@ -1,5 +1,6 @@
 import type { Static, TObject } from 'typebox'
 import type { Method, Params, ReadMethod, Result } from '../protocol/methods.ts'
+import type { SandboxPolicy } from '../protocol/sandbox.ts'
 import type { Receipt, ReceiptPatch } from '../ledger/receipt.ts'
 import type { ServerInfo, ServerNotification } from './app-server.ts'
 
@@ -52,7 +53,19 @@ export interface ReadContext<U extends Method> {
   lastServer(): ServerInfo | undefined
 }
 
+/** What a step lets something do besides a method's own effect: Git preparation, a process that is started. */
+export interface StepAccess {
+  /** Where it works. */
+  readonly cwd: string
+  /** Other directories that it writes to. */
+  readonly roots?: readonly string[]
+  /** What an agent or a process that it starts may do; left out when it starts none. */
+  readonly policy?: SandboxPolicy
+}
+
 export interface StepOptions<T> {
+  /** Judged by the operator's ceiling and the caller's own access before the step begins. */
+  readonly access?: StepAccess
   /** What the receipt learns from the answer, saved with the end of the step; also when the answer comes late. */
   readonly record?: (answer: T) => ReceiptPatch
 }
@@ -74,7 +87,7 @@ export interface MutationContext<U extends Method> extends ReadContext<U> {
   /** Connects if need be; a new object after each reconnect. */
   server(): Promise<ServerInfo>
   /** Receipts of earlier operations on a thread, newest first. */
-  receiptsOf(threadId: string): readonly Receipt[]
+  receiptsOf(threadId: string): Iterable<Receipt>
 }
 
 export interface ReconcileContext extends ReadContext<ReadMethod> {

@@ -1,5 +1,6 @@
 import type { AppServer, Connection } from '../contract/app-server.ts'
 import type { Caller, Clock, Limits, Log, ReadContext } from '../contract/tool.ts'
+import type { Ceiling } from '../policy/ceiling.ts'
 import type { Method, Params, Result } from '../protocol/methods.ts'
 
 /** What one call brings along. */
@@ -16,6 +17,7 @@ export interface Surroundings {
   readonly log: Log
   readonly limits: Limits
   readonly deliveryMarkers: boolean
+  readonly ceiling: Ceiling
 }
 
 const noop = (): void => undefined

@@ -1,6 +1,7 @@
 import { BridgeError } from '../contract/errors.ts'
 import type { AnyTool, Caller } from '../contract/tool.ts'
 import { methodSpec, type Method } from '../protocol/methods.ts'
+import { threadKey } from '../protocol/thread-id.ts'
 
 /** What stands between a tool and the App Server. @throws BridgeError undeclared_method */
 export const declaredOnly =
@@ -21,6 +22,7 @@ export const readsOnly = (method: Method): void => {
 
 /** A thread never acts on itself through the bridge. @throws BridgeError self_target */
 export const checkSelfTarget = (threadId: string | undefined, caller: Caller): void => {
-  if (threadId !== undefined && threadId === caller.threadId)
+  if (threadId === undefined || caller.threadId === undefined) return
+  if (threadKey(threadId) === threadKey(caller.threadId))
     throw new BridgeError('self_target', `Thread ${threadId} is the one that calls.`, { field: 'thread_id' })
 }

@@ -4,6 +4,7 @@ import { BridgeError } from '../contract/errors.ts'
 import { manifestOf, type Manifest } from '../contract/manifest.ts'
 import type { AnyTool, Clock, Limits, Log, Plugin } from '../contract/tool.ts'
 import type { LedgerPort } from '../ledger/port.ts'
+import { openCeiling, type Ceiling } from '../policy/ceiling.ts'
 import type { Method } from '../protocol/methods.ts'
 import { systemClock } from './clock.ts'
 import { readContext, type CallOptions, type Surroundings } from './context.ts'
@@ -18,13 +19,16 @@ const SHUTDOWN_MS = 5_000
 export interface Policy {
   /** Markers let a lost answer be found again; without them recovery cannot know. */
   readonly deliveryMarkers: boolean
+  /** What no call of any family may go beyond. */
+  readonly ceiling: Ceiling
 }
 
 export interface HostOptions {
   readonly appServer: AppServer
   /** A ledger, or how to open it: opened at the first mutation, tried again after a failure. */
   readonly ledger: LedgerPort | (() => Promise<LedgerPort>)
-  readonly policy?: Policy
+  /** Markers on, and no ceiling but the caller's own access, unless given. */
+  readonly policy?: Partial<Policy>
   readonly limits?: Partial<Limits>
   readonly clock?: Clock
   readonly ids?: () => string
@@ -82,13 +86,14 @@ const silent: Log = () => undefined
 /** The pipeline of architecture.md: parse, identify, claim, run, finish. */
 export const createHost = (options: HostOptions): Host => {
   const { appServer } = options
-  const policy = options.policy ?? { deliveryMarkers: true }
+  const policy: Policy = { deliveryMarkers: true, ceiling: openCeiling, ...options.policy }
   const around: Surroundings = {
     appServer,
     clock: options.clock ?? systemClock,
     log: options.log ?? silent,
     limits: { callMs: 50_000, resultBytes: 65_536, ...options.limits },
     deliveryMarkers: policy.deliveryMarkers,
+    ceiling: policy.ceiling,
   }
   const registry = new Registry()
   const ledger = lazily(options.ledger)

@@ -1,16 +1,18 @@
 import { asBridgeError, BridgeError } from '../contract/errors.ts'
+import { given } from '../contract/given.ts'
 import type { AnyMutation, Log, MutationContext, StepOptions } from '../contract/tool.ts'
 import { deliveryMarker } from '../ledger/fingerprint.ts'
 import type { LedgerPort } from '../ledger/port.ts'
 import type { Receipt, ReceiptPatch } from '../ledger/receipt.ts'
 import { methodSpec, type Method, type Params, type Result } from '../protocol/methods.ts'
 import { readContext, type CallOptions, type Surroundings } from './context.ts'
+import { accessGate } from './access-gate.ts'
 import { declaredOnly } from './gate.ts'
 import type { ParsedInput } from './parse.ts'
 import { endingOf, failedState, Steps } from './steps.ts'
 import { ThreadClaim } from './thread-claim.ts'
 
-const RECEIPTS_LOOKED_AT = 100
+const RECEIPTS_A_PAGE = 20
 
 export interface MutationRun {
   readonly tool: AnyMutation
@@ -48,6 +50,16 @@ const withMarker = <M extends Method>(
   return { ...params, [spec.marker]: marker ?? '' }
 }
 
+/** A thread's receipts, newest first, read as far as they are looked at. */
+function* receiptsOf(ledger: LedgerPort, threadId: string): Generator<Receipt> {
+  for (let after: Receipt | undefined; ;) {
+    const { receipts, more } = ledger.list({ threadId, limit: RECEIPTS_A_PAGE, ...given({ after }) })
+    yield* receipts
+    after = receipts.at(-1)
+    if (!more || after === undefined) return
+  }
+}
+
 /** A row that cannot be taken away is read as not sent once this process is gone. */
 const dropRow = (ledger: LedgerPort, requestId: string, log: Log): void => {
   try {
@@ -70,6 +82,7 @@ export const runMutation = async (
   const { clock, log, appServer } = around
   const { tool, input } = run
   const allow = declaredOnly(tool)
+  const gate = accessGate(around.ceiling, run.options.caller ?? {})
   const steps = new Steps(ledger, run.receipt, clock, log)
   const claim = new ThreadClaim(ledger, run.receipt.requestId)
   const follow = followUntil(run.cancel)
@@ -84,8 +97,9 @@ export const runMutation = async (
     name: string,
     byAppServer: boolean,
     perform: (place: number) => Promise<T>,
-    { record }: StepOptions<T>,
+    { record, access }: StepOptions<T>,
   ): Promise<T> => {
+    if (access !== undefined) await gate.checkStep(name, access)
     if (follow.signal.aborted) throw cancelled()
     const place = await steps.begin(name, byAppServer ? appServer.actions.server : undefined)
     follow.release()
@@ -108,16 +122,20 @@ export const runMutation = async (
     call: async <M extends Method>(method: M, params: Params<M>, options: StepOptions<Result<M>> = {}) => {
       if (methodSpec(method).effect === 'read') return base.call(method, params)
       allow(method)
+      await gate.checkMethod(method, params)
       await appServer.actions.connect()
       const onLateAnswer = (place: number) => (answer: Result<M>) =>
         run.onLateStep(place, options.record?.(answer) ?? {})
       return act(
         method,
         true,
-        (place) =>
-          appServer.actions.call(method, withMarker(method, params, marker), {
+        async (place) => {
+          const answer = await appServer.actions.call(method, withMarker(method, params, marker), {
             onLateAnswer: onLateAnswer(place),
-          }),
+          })
+          gate.learn(method, answer)
+          return answer
+        },
         options,
       )
     },
@@ -132,7 +150,7 @@ export const runMutation = async (
       },
     },
     server: () => appServer.actions.connect(),
-    receiptsOf: (threadId) => ledger.list({ threadId, limit: RECEIPTS_LOOKED_AT }).receipts,
+    receiptsOf: (threadId) => receiptsOf(ledger, threadId),
   }
 
   try {

@@ -3,6 +3,7 @@ import type { AnyMutation, Caller } from '../contract/tool.ts'
 import { deliveryMarker, fingerprint, FINGERPRINT_VERSION } from '../ledger/fingerprint.ts'
 import type { LedgerPort } from '../ledger/port.ts'
 import { processOwner } from '../ledger/owner.ts'
+import { isPythonReplay } from '../ledger/python-fingerprint.ts'
 import type { Receipt, ReceiptPatch } from '../ledger/receipt.ts'
 import type { CallOptions, Surroundings } from './context.ts'
 import { checkSelfTarget } from './gate.ts'
@@ -76,7 +77,8 @@ export class Mutations {
     }
     const { won, row } = ledger.claim({ fingerprint: print, receipt })
     if (!won) {
-      if (row.fingerprint !== print) throw conflict(requestId)
+      if (row.fingerprint !== print && !isPythonReplay(row, plugin.family, tool.name, input))
+        throw conflict(requestId)
       return answerOf(row.receipt, true)
     }
     return this.#await(this.#start(ledger, tool, input, receipt, print, options), options, false)

@@ -1,5 +1,6 @@
 import { TransportError, BridgeError } from '../contract/errors.ts'
 import type { ReconcileContext, Verdict } from '../contract/tool.ts'
+import { FINGERPRINT_VERSION } from '../ledger/fingerprint.ts'
 import type { LedgerPort, ReceiptPage, ReceiptQuery } from '../ledger/port.ts'
 import type { Receipt } from '../ledger/receipt.ts'
 import { readContext, type CallOptions, type Surroundings } from './context.ts'
@@ -31,13 +32,11 @@ const settled = (receipt: Receipt, { verdict, patch = {} }: Verdict): Receipt =>
         ...failedAs('not_completed', 'The thread was created, but the steps after it were not all done.'),
       }
     case 'not_delivered':
-      return receipt.status === 'accepted'
-        ? { ...receipt, ...patch }
-        : {
-            ...known,
-            ...patch,
-            ...failedAs('not_delivered', 'The message is not in the thread and can no longer arrive.'),
-          }
+      return {
+        ...known,
+        ...patch,
+        ...failedAs('not_delivered', 'The message is not in the thread and can no longer arrive.'),
+      }
     case 'not_found':
     case 'unreachable':
     case 'unknowable':
@@ -123,6 +122,9 @@ export class Operations {
   }
 
   async #look(receipt: Receipt, options: CallOptions): Promise<Verdict> {
+    // The Python bridge kept no steps and no markers: that none stands there does not mean that nothing was sent.
+    if ((receipt.fingerprintVersion ?? 1) < FINGERPRINT_VERSION)
+      return { verdict: 'unknowable', looked: { reason: 'an older bridge recorded neither steps nor markers' } }
     const entry = this.#registry.ofReceipt(receipt.family, receipt.operation)
     if (entry?.tool.kind !== 'mutation' || entry.tool.reconcile === undefined)
       return { verdict: 'unknowable', looked: { reason: `no loaded plugin reconciles ${receipt.operation}` } }

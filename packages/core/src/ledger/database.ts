@@ -1,8 +1,7 @@
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type BetterSqlite3 from 'better-sqlite3'
 import type { Database } from 'better-sqlite3'
-import { BridgeError } from '../contract/errors.ts'
+import { loadDriver } from './driver.ts'
 import type { FileSystemKind } from './file-system.ts'
 import { codeOf } from './ledger-error.ts'
 import { migrate, schemaVersion } from './migrations.ts'
@@ -21,10 +20,10 @@ export interface DatabaseOptions {
  */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
   const { path, fileSystem, busyTimeoutMs } = options
-  const driver = await loadDriver()
+  const open = await loadDriver()
   ensurePrivateDirectory(dirname(path))
   ensurePrivateFile(path)
-  const db = construct(driver, path, busyTimeoutMs)
+  const db = open(path, { timeout: busyTimeoutMs })
   try {
     // A newer bridge's file is not even given another journal.
     schemaVersion(db)
@@ -40,32 +39,6 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   } catch (error) {
     db.close()
     throw error
-  }
-}
-
-type Driver = typeof BetterSqlite3
-
-const loadDriver = async (): Promise<Driver> => {
-  try {
-    return (await import('better-sqlite3')).default
-  } catch (error) {
-    if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error
-    throw new BridgeError('ledger_driver_missing', 'The package better-sqlite3 is not installed.', {
-      cause: error,
-    })
-  }
-}
-
-const construct = (Driver: Driver, path: string, timeout: number): Database => {
-  try {
-    return new Driver(path, { fileMustExist: true, timeout })
-  } catch (error) {
-    if (codeOf(error).startsWith('SQLITE_')) throw error
-    // The JavaScript is there, its native part is not, or was built for another Node.
-    throw new BridgeError('ledger_driver_missing', 'better-sqlite3 does not load on this Node.', {
-      hint: 'npm rebuild better-sqlite3',
-      cause: error,
-    })
   }
 }
 

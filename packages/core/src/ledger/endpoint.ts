@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { resolveAsPython } from './python-path.ts'
 
 /**
  * The name under which an App Server's receipts are kept: an absolute path, the same for every alias of a socket and
@@ -44,6 +45,17 @@ const realAsFarAsItExists = (directory: string): string => {
 /** The ledger's file name for an endpoint identity. */
 export const ledgerFileName = (identity: string): string =>
   `operations-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}.sqlite3`
+
+/**
+ * Names under which the Python bridge may have kept this endpoint's receipts: those of the path as supplied and of the
+ * path with every link followed. Without our own.
+ */
+export const otherLedgerNames = (socketPath: string): readonly string[] => {
+  const supplied = resolve(socketPath)
+  const names = new Set([supplied, resolveAsPython(supplied)].map(ledgerFileName))
+  names.delete(ledgerFileName(endpointIdentity(socketPath)))
+  return [...names]
+}
 
 /** `$XDG_STATE_HOME/codex-thread-bridge`, or the same under `~/.local/state`; a relative XDG_STATE_HOME does not count. */
 export const defaultStateDir = (

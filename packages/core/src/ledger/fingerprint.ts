@@ -46,7 +46,8 @@ const writeNumber = (value: number): string => {
   return value.toExponential().replace(/e-(\d)$/, 'e-0$1')
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+/** SHA-256 of a text's UTF-8, in hex. */
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** SHA-256 (hex) of what a mutation was asked to do: family, operation and arguments without `request_id`. */
 export const fingerprint = (

@@ -7,6 +7,7 @@ export {
   FINGERPRINT_VERSION,
   type CanonicalOptions,
 } from './fingerprint.ts'
+export { checkIntegrity } from './integrity.ts'
 export { isAlive, processOwner, type Liveness } from './owner.ts'
 export { type LedgerPort, type LedgerRow, type ReceiptPage, type ReceiptQuery } from './port.ts'
 export { readAs } from './read-as.ts'
@@ -21,4 +22,6 @@ export {
   type Step,
   type StepState,
 } from './receipt.ts'
-export { ledgerPlace, openLedger, type LedgerOptions, type LedgerPlace } from './sqlite.ts'
+export { ledgerPlace, openLedger, otherLedgerPaths, type LedgerOptions, type LedgerPlace } from './sqlite.ts'
+export { type Backup } from './backup.ts'
+export { type Entry, type SqliteLedger } from './sqlite-ledger.ts'

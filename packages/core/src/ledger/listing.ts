@@ -13,6 +13,7 @@ interface Place {
 
 const OPEN = 'in_progress_or_unknown'
 const NEWEST: Place = { startedAt: Infinity, requestId: '' }
+const OLDEST: Place = { startedAt: -Infinity, requestId: '' }
 const CHUNK = 32
 
 /** Newest first: by startedAt, then by requestId, both descending. */
@@ -35,6 +36,15 @@ export const listReceipts = (sql: Statements, query: ReceiptQuery, alive: Livene
   }
   return { receipts, more: false }
 }
+
+/** The next rows in the opposite order, behind `after` (none: from the oldest on). One read, whatever is written since. */
+export const oldestRows = (sql: Statements, limit: number, after: Place = OLDEST): readonly ListedRow[] =>
+  [...statuses, 'unreadable']
+    .flatMap((status) =>
+      sql.listOldest.all({ status, startedAt: after.startedAt, requestId: after.requestId, limit }),
+    )
+    .sort((a, b) => compareNewestFirst(b, a))
+    .slice(0, limit)
 
 /** How many open rows read as `outcome_unknown`. */
 export const countLeftOpen = (sql: Statements, alive: Liveness): number => {

@@ -11,7 +11,7 @@ const fields = new Map(Object.entries(receiptFields))
 
 /**
  * A receipt from its stored JSON. Receipts of older bridges get what they lack: an `error` that is a string becomes an
- * object, members of a known name but another shape move to `legacy`.
+ * object, so does a `desktopProjectAssociation` that is one, members of a known name but another shape move to `legacy`.
  * @throws BridgeError ledger_corrupt, naming the request
  */
 export const parseReceipt = (requestId: string, stored: unknown): Receipt => {
@@ -45,7 +45,7 @@ const isMembers = (value: unknown): value is Members =>
 const complete = (requestId: string, members: Members): Members => {
   const kept: Record<string, unknown> = {}
   const legacy: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries({ ...members, error: errorOf(members.error) })) {
+  for (const [name, value] of Object.entries({ ...members, ...reshaped(members) })) {
     const field = fields.get(name)
     if (field === undefined || Value.Check(field, value)) kept[name] = value
     else if (value !== null && value !== undefined) legacy[name] = value
@@ -63,8 +63,15 @@ const complete = (requestId: string, members: Members): Members => {
   return { ...defaults, ...kept, ...(Object.keys(legacy).length === 0 ? {} : { legacy }) }
 }
 
-const errorOf = (error: unknown): unknown =>
-  typeof error === 'string' ? { code: 'app_server_error', message: error } : error
+/** What the Python bridge wrote in a shape that the outputs of today's tools do not allow. */
+const reshaped = ({ error, desktopProjectAssociation: association }: Members): Members => ({
+  ...(typeof error === 'string' ? { error: { code: 'app_server_error', message: error } } : {}),
+  ...(typeof association === 'string' ? { desktopProjectAssociation: { status: association } } : {}),
+  ...(isMembers(association) ? { desktopProjectAssociation: withoutNulls(association) } : {}),
+})
+
+const withoutNulls = (members: Members): Members =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
 
 // Nothing tells how far an older bridge's failure got: look before acting.
 const nextAfter: Readonly<Record<string, Next>> = {

@@ -19,11 +19,20 @@ export const ensurePrivateFile = (path: string): void => {
   try {
     closeSync(openSync(path, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR, 0o600))
   } catch (error) {
-    const stats = lstatSync(path, { throwIfNoEntry: false })
-    if (stats === undefined) throw error
-    refuseUnlessPlain(path, stats)
-    refuseUnlessPrivate(path, stats)
+    if (!isPrivateFile(path)) throw error
   }
+}
+
+/**
+ * Whether there is a file, which only this user can open then.
+ * @throws BridgeError ledger_not_private, ledger_unavailable
+ */
+export const isPrivateFile = (path: string): boolean => {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return false
+  refuseUnlessPlain(path, stats)
+  refuseUnlessPrivate(path, stats)
+  return true
 }
 
 const refuseUnlessPlain = (path: string, stats: Stats): void => {

@@ -43,7 +43,7 @@ export const receiptFields = {
   threadId: Type.Optional(Str),
   turnId: Type.Optional(Str),
   creation: Type.Optional(Type.Object({})),
-  resumed: Type.Optional(Type.Object({})),
+  resumed: Type.Optional(Type.Object({ cwd: Type.Optional(Str) })),
   title: Type.Optional(Str),
   verifiedEnvironment: Type.Optional(
     Type.Object({ matches: Type.Boolean(), differences: Type.Array(Difference) }),
@@ -51,19 +51,25 @@ export const receiptFields = {
   delivery: Type.Optional(
     Type.Object({ state: enumOf(['recorded', 'acknowledged']), as: enumOf(['turn', 'steer', 'queue']) }),
   ),
-  error: Type.Optional(
-    Type.Object({ code: Str, message: Str, details: Type.Optional(Type.Object({})) }),
+  error: Type.Optional(Type.Object({ code: Str, message: Str, details: Type.Optional(Type.Object({})) })),
+  rpcError: Type.Optional(
+    Type.Object({ code: Type.Number(), message: Str, data: Type.Optional(Type.Unknown()) }),
   ),
-  rpcError: Type.Optional(Type.Object({ code: Type.Number(), message: Str, data: Type.Optional(Type.Unknown()) })),
   reconciliation: Type.Optional(
-    Type.Object({ verdict: Str, checkedAt: Type.Number(), looked: Type.Object({}), serverVersion: Type.Optional(Str) }),
+    Type.Object({
+      verdict: Str,
+      checkedAt: Type.Number(),
+      looked: Type.Object({}),
+      serverVersion: Type.Optional(Str),
+    }),
   ),
   replayed: Type.Optional(Type.Boolean()),
   receiptPersisted: Type.Optional(Type.Boolean()),
 } as const
 
 /** The output schema of a mutation: its receipt and its own members. */
-export const receiptOutput = <const P extends Record<string, TSchema>>(own: P) => Type.Object({ ...receiptFields, ...own })
+export const receiptOutput = <const P extends Record<string, TSchema>>(own: P) =>
+  Type.Object({ ...receiptFields, ...own })
 
 export const Receipt = Type.Object({ ...receiptFields, owner: Type.Optional(Owner) })
 /** A receipt as it is stored; an operation's own members ride along. */

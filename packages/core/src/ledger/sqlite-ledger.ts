@@ -2,14 +2,36 @@ import type { Database } from 'better-sqlite3'
 import { Value } from 'typebox/value'
 import { BridgeError } from '../contract/errors.ts'
 import { afterDeath } from './after-death.ts'
+import { backupDatabase, type Backup } from './backup.ts'
 import { asLedgerErrors } from './ledger-error.ts'
-import { countLeftOpen, listReceipts } from './listing.ts'
+import { countLeftOpen, listReceipts, oldestRows } from './listing.ts'
 import type { Liveness } from './owner.ts'
 import { parseReceipt } from './parse-receipt.ts'
 import type { LedgerPort, LedgerRow, ReceiptQuery } from './port.ts'
 import { readAs } from './read-as.ts'
-import { Owner } from './receipt.ts'
-import { prepareStatements, type Statements } from './statements.ts'
+import { Owner, type Receipt } from './receipt.ts'
+import { prepareStatements, type ListedRow, type Statements } from './statements.ts'
+
+const PAGE = 128
+
+/** A receipt as read, or nothing where the stored text is none. */
+export interface Entry {
+  readonly requestId: string
+  readonly receipt: Receipt | undefined
+}
+
+/** The ledger on disk: the port, and what a person does with the file. */
+export interface SqliteLedger extends LedgerPort {
+  readonly path: string
+  /** Oldest first, one page in memory at a time; no lock is held between pages. Rows that are claimed meanwhile come too. */
+  all(): Iterable<Entry>
+  /**
+   * Writes a verified copy of all that is committed to a file that does not exist, mode 0600. Others may go on writing;
+   * this thread is busy until it is done.
+   * @throws BridgeError backup_failed, and ledger_* of this ledger; there is no file then
+   */
+  backup(file: string): Promise<Backup>
+}
 
 export interface SqliteLedgerParts {
   readonly path: string
@@ -20,7 +42,7 @@ export interface SqliteLedgerParts {
 }
 
 /** The port over an open database in the current schema. */
-export const sqliteLedger = (db: Database, parts: SqliteLedgerParts): LedgerPort => {
+export const sqliteLedger = (db: Database, parts: SqliteLedgerParts): SqliteLedger => {
   const { path, endpoint, isAlive } = parts
   const sql = asLedgerErrors(path, () => prepareStatements(db))
   const threads = threadLine(db, sql, parts)
@@ -40,6 +62,17 @@ export const sqliteLedger = (db: Database, parts: SqliteLedgerParts): LedgerPort
     operations: sql.count.get('operations') ?? 0,
     uncertain: (sql.count.get('uncertain') ?? 0) + countLeftOpen(sql, alive),
   }))
+  const entryOf = ({ requestId, receipt }: ListedRow, alive: Liveness): Entry => {
+    try {
+      return { requestId, receipt: readAs(parseReceipt(requestId, receipt), alive) }
+    } catch {
+      return { requestId, receipt: undefined }
+    }
+  }
+  const page = db.transaction((after: ListedRow | undefined, alive: Liveness) => {
+    const rows = oldestRows(sql, PAGE, after)
+    return { last: rows.at(-1), entries: rows.map((row) => entryOf(row, alive)) }
+  })
   const safely = <T>(act: () => T): T => asLedgerErrors(path, act)
 
   return {
@@ -63,6 +96,15 @@ export const sqliteLedger = (db: Database, parts: SqliteLedgerParts): LedgerPort
     enqueue: (threadId, requestId) => safely(() => threads.enqueue.immediate(threadId, requestId)),
     holder: (threadId) => safely(() => threads.holder(threadId)),
     dequeue: (threadId, requestId) => safely(() => void sql.dequeue.run(threadId, requestId)),
+    *all() {
+      let after: ListedRow | undefined
+      do {
+        const { last, entries } = safely(() => reading((alive) => page(after, alive)))
+        yield* entries
+        after = last
+      } while (after !== undefined)
+    },
+    backup: (file) => backupDatabase(db, path, file),
     close: () => safely(() => void db.close()),
   }
 }

@@ -1,12 +1,14 @@
 import { join } from 'node:path'
+import type { Database } from 'better-sqlite3'
 import { openDatabase } from './database.ts'
-import { endpointIdentity, ledgerFileName } from './endpoint.ts'
+import { loadDriver } from './driver.ts'
+import { endpointIdentity, ledgerFileName, otherLedgerNames } from './endpoint.ts'
 import { fileSystemKind, type FileSystemKind } from './file-system.ts'
+import { importLedgers } from './import.ts'
 import { ledgerError } from './ledger-error.ts'
 import { isAlive, processOwner, type Liveness } from './owner.ts'
-import type { LedgerPort } from './port.ts'
 import type { Owner } from './receipt.ts'
-import { sqliteLedger } from './sqlite-ledger.ts'
+import { sqliteLedger, type SqliteLedger } from './sqlite-ledger.ts'
 
 /** Which file: the one of an App Server's socket in a state directory, or a given one with its endpoint identity. */
 export type LedgerPlace =
@@ -19,6 +21,8 @@ export type LedgerOptions = LedgerPlace & {
   readonly isAlive?: Liveness
   /** How long a call waits for a lock of another process, in milliseconds; 10 s unless given. */
   readonly busyTimeoutMs?: number
+  /** False: ledgers of the same endpoint under other names are left alone; to look at a file as it is. */
+  readonly importOthers?: boolean
   /** What holds the file; looked up unless given. */
   readonly fileSystem?: (path: string) => FileSystemKind
 }
@@ -30,17 +34,25 @@ export const ledgerPlace = (place: LedgerPlace): { readonly path: string; readon
   return { path: join(place.stateDir, ledgerFileName(endpoint)), endpoint }
 }
 
+/** Ledgers of the same endpoint under other names, whether or not they exist (contract: receipts, The ledger file). */
+export const otherLedgerPaths = (place: LedgerPlace): readonly string[] =>
+  'path' in place ? [] : otherLedgerNames(place.socketPath).map((name) => join(place.stateDir, name))
+
 /**
- * Opens the ledger of an App Server endpoint, making directory (0700) and file (0600) where they are missing. Several
- * processes may have it open. Needs the optional package better-sqlite3, loaded here and not before.
+ * Opens the ledger of an App Server endpoint, making directory (0700) and file (0600) where they are missing, and takes
+ * over what older bridges kept under other names. Several processes may have it open. Needs the optional package
+ * better-sqlite3, loaded here and not before.
  * @throws BridgeError ledger_driver_missing, ledger_not_private, ledger_newer, ledger_corrupt, ledger_read_only,
- *   ledger_locked, ledger_full, ledger_unavailable
+ *   ledger_locked, ledger_full, ledger_unavailable, ledger_import_conflict
  */
-export const openLedger = async (options: LedgerOptions): Promise<LedgerPort> => {
+export const openLedger = async (options: LedgerOptions): Promise<SqliteLedger> => {
   const { path, endpoint } = ledgerPlace(options)
-  const { busyTimeoutMs = 10_000, fileSystem = fileSystemKind } = options
+  const { busyTimeoutMs = 10_000, fileSystem = fileSystemKind, importOthers = true } = options
+  let db: Database | undefined
   try {
-    const db = await openDatabase({ path, busyTimeoutMs, fileSystem })
+    const open = await loadDriver()
+    db = await openDatabase({ path, busyTimeoutMs, fileSystem })
+    if (importOthers) importLedgers(db, { path, others: otherLedgerPaths(options), busyTimeoutMs, open })
     return sqliteLedger(db, {
       path,
       endpoint,
@@ -48,6 +60,7 @@ export const openLedger = async (options: LedgerOptions): Promise<LedgerPort> =>
       isAlive: options.isAlive ?? isAlive,
     })
   } catch (error) {
+    db?.close()
     throw ledgerError(path, error)
   }
 }

@@ -14,6 +14,10 @@ const NEWEST_FIRST = `AND ${STARTED_AT} <= @startedAt AND (${STARTED_AT}, reques
   ORDER BY ${STARTED_AT} DESC, request_id DESC LIMIT @limit`
 export const LIST_BY_STATUS = `${ENTRY} WHERE ${STATUS} = @status ${NEWEST_FIRST}`
 export const LIST_BY_THREAD = `${ENTRY} WHERE ${THREAD_ID} = @threadId AND ${STATUS} = @status ${NEWEST_FIRST}`
+/** Upwards; see NEWEST_FIRST. */
+export const LIST_OLDEST = `${ENTRY} WHERE ${STATUS} = @status AND ${STARTED_AT} >= @startedAt
+  AND (${STARTED_AT}, request_id) > (@startedAt, @requestId)
+  ORDER BY ${STARTED_AT}, request_id LIMIT @limit`
 /** A number of a JSON text as SQLite reads it, which may differ in the last bit from JavaScript's. */
 export const NUMBER_OF = `SELECT json_extract(?, '$')`
 export const COUNT = 'SELECT n FROM operation_counts WHERE name = ?'
@@ -39,6 +43,7 @@ export interface Statements {
   readonly drop: Statement<[requestId: string]>
   readonly listByStatus: Statement<[range: Range], ListedRow>
   readonly listByThread: Statement<[range: Range & { threadId: string }], ListedRow>
+  readonly listOldest: Statement<[range: Range], ListedRow>
   readonly numberOf: Statement<[json: string], number>
   readonly count: Statement<[name: string], number>
   readonly enqueue: Statement<[threadId: string, requestId: string, owner: string]>
@@ -62,6 +67,7 @@ export const prepareStatements = (db: Database): Statements => ({
   drop: db.prepare(DROP),
   listByStatus: db.prepare(LIST_BY_STATUS),
   listByThread: db.prepare(LIST_BY_THREAD),
+  listOldest: db.prepare(LIST_OLDEST),
   numberOf: db.prepare<[string], number>(NUMBER_OF).pluck(),
   count: db.prepare<[string], number>(COUNT).pluck(),
   enqueue: db.prepare(ENQUEUE),

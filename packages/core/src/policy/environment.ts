@@ -3,6 +3,7 @@ import { BridgeError } from '../contract/errors.ts'
 import type { Difference } from '../ledger/receipt.ts'
 import type { Environment } from '../protocol/items.ts'
 import { normaliseSandbox, samePolicy, type SandboxPolicy, type SandboxType } from '../protocol/sandbox.ts'
+import type { EnvironmentRecord } from './recorded.ts'
 
 /** What was asked for; a member that is absent was left to the App Server and is not compared. */
 export interface ExpectedEnvironment {
@@ -60,35 +61,52 @@ export const compareEnvironment = (
   ]
 }
 
-/** The members of an environment that a message must find unchanged. */
-const comparable = (environment: Environment) => ({
-  cwd: environment.cwd,
-  approvalPolicy: environment.approvalPolicy,
-  approvalsReviewer: environment.approvalsReviewer ?? null,
-  model: environment.model,
-  reasoningEffort: environment.reasoningEffort ?? null,
-  'activePermissionProfile.id': environment.activePermissionProfile?.id ?? null,
-})
-
-/** Two environments of one thread at different times, compared whole. */
-export const environmentChanges = (recorded: Environment, resumed: Environment): readonly Difference[] => {
-  const before = comparable(recorded)
-  const after = comparable(resumed)
-  const type = normaliseSandbox(recorded.sandbox).type
-  return [
-    ...Object.entries(before).flatMap(([name, value]) =>
-      field(name, value, Object.entries(after).find(([key]) => key === name)?.[1]),
-    ),
-    ...field('sandbox.type', type, normaliseSandbox(resumed.sandbox).type),
-    ...policyDifferences(recorded.sandbox, resumed.sandbox),
-  ]
+/** One field of a thread that did not come back as it was. */
+export interface Drift {
+  readonly field: string
+  readonly recorded: unknown
+  readonly resumed: unknown
 }
+
+const drift = (field: string, recorded: unknown, resumed: unknown): readonly Drift[] =>
+  isDeepStrictEqual(recorded, resumed) ? [] : [{ field, recorded, resumed }]
+
+/** Type and network, for a record that knows no more. */
+const classOf = (sandbox: object): Readonly<Record<string, unknown>> => {
+  const { type, networkAccess } = normaliseSandbox(sandbox)
+  return { type, networkAccess: networkAccess ?? null }
+}
+
+const sandboxDrift = ({ sandbox, whole }: EnvironmentRecord, resumed: object): readonly Drift[] => {
+  if (whole && samePolicy(sandbox, resumed)) return []
+  const [before, after] = whole
+    ? [normaliseSandbox(sandbox), normaliseSandbox(resumed)]
+    : [classOf(sandbox), classOf(resumed)]
+  const members = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  return members.flatMap((member) =>
+    drift(`sandbox.${member}`, before[member] ?? null, after[member] ?? null),
+  )
+}
+
+/** What of a thread's environment changed since it was recorded (policy: Drift). */
+export const driftOf = (recorded: EnvironmentRecord, resumed: Environment): readonly Drift[] => [
+  ...sandboxDrift(recorded, resumed.sandbox),
+  ...drift('cwd', recorded.cwd, resumed.cwd),
+  ...drift('approvalPolicy', recorded.approvalPolicy, resumed.approvalPolicy),
+  ...drift('approvalsReviewer', recorded.approvalsReviewer, resumed.approvalsReviewer ?? null),
+  ...drift('model', recorded.model, resumed.model),
+  ...drift('reasoningEffort', recorded.reasoningEffort, resumed.reasoningEffort ?? null),
+  ...drift('activePermissionProfile.id', recorded.profile, resumed.activePermissionProfile?.id ?? null),
+]
 
 /**
  * Refuses an environment whose approvals would wait for a person (policy: Approvals).
  * @throws BridgeError unsupported_approval_policy
  */
-export const checkApprovals = ({ approvalPolicy, approvalsReviewer }: Environment): void => {
+export const checkApprovals = ({
+  approvalPolicy,
+  approvalsReviewer,
+}: Pick<Environment, 'approvalPolicy' | 'approvalsReviewer'>): void => {
   if (approvalPolicy === 'never') return
   if (approvalPolicy === 'on-request' && approvalsReviewer === 'auto_review') return
   throw new BridgeError(

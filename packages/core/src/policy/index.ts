@@ -1,7 +1,20 @@
+export { accessOfEnvironment, accessOfParams, type Access, type NamedAccess } from './access.ts'
+export {
+  accessWords,
+  callerAccess,
+  openCeiling,
+  refuseAccess,
+  refuseDirectory,
+  type CallerAccess,
+  type Ceiling,
+  type Refusal,
+} from './ceiling.ts'
+export { realPathOf } from './real-path.ts'
 export {
   checkApprovals,
   compareEnvironment,
-  environmentChanges,
+  driftOf,
+  type Drift,
   type ExpectedEnvironment,
 } from './environment.ts'
 export {
@@ -14,4 +27,5 @@ export {
   type RequestedAccess,
   type WantedAccess,
 } from './profile.ts'
-export { recordedEnvironment, type RecordedEnvironment } from './recorded.ts'
+export { EnvironmentRecord, newestRecord, recordOfReceipts, restoring } from './recorded.ts'
+export { rolloutRecords } from './rollout.ts'

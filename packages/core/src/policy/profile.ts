@@ -35,7 +35,7 @@ export const profileOfPolicy = (policy: SandboxPolicy): string | undefined => {
 }
 
 /** The policy of a built-in profile; a user's own profile is not known whole. */
-const policyOfProfile = (profile: string): SandboxPolicy | undefined => {
+export const policyOfProfile = (profile: string): SandboxPolicy | undefined => {
   const name = sandboxNames.find((known) => builtIn[known] === profile)
   return name === undefined ? undefined : plainPolicy(name)
 }

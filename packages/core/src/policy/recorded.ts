@@ -1,26 +1,121 @@
+import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { Receipt } from '../ledger/receipt.ts'
 import { Environment } from '../protocol/items.ts'
+import {
+  isSandboxPolicy,
+  normaliseSandbox,
+  sandboxNames,
+  sandboxTypes,
+  type NormalisedSandbox,
+} from '../protocol/sandbox.ts'
+
+/** What was once in force for a thread, by one witness. */
+export const EnvironmentRecord = Type.Object({
+  source: Type.Enum(['receipt', 'turn_context', 'settings'], { type: 'string' }),
+  /** Milliseconds since the epoch. */
+  at: Type.Number(),
+  /** In the App Server's spelling (normaliseSandbox). */
+  sandbox: Type.Unsafe<NormalisedSandbox>(Type.Object({ type: Type.String() })),
+  /** False: `sandbox` has its type and network alone. */
+  whole: Type.Boolean(),
+  cwd: Type.String(),
+  approvalPolicy: Type.Union([Type.String(), Type.Object({})]),
+  approvalsReviewer: Type.Union([Type.String(), Type.Null()]),
+  model: Type.String(),
+  reasoningEffort: Type.Union([Type.String(), Type.Null()]),
+  profile: Type.Union([Type.String(), Type.Null()]),
+})
+export type EnvironmentRecord = Type.Static<typeof EnvironmentRecord>
 
 const environment = Compile(Environment)
+const record = Compile(EnvironmentRecord)
 
-/** The environment that a receipt proves: what was in force when all of it had been compared. */
-const provenBy = (receipt: Receipt): Environment | undefined => {
+/** An answer of the App Server, as a record. */
+export const recordOf = (
+  source: EnvironmentRecord['source'],
+  at: number,
+  answer: Environment,
+): EnvironmentRecord => ({
+  source,
+  at,
+  sandbox: normaliseSandbox(answer.sandbox),
+  whole: true,
+  cwd: answer.cwd,
+  approvalPolicy: answer.approvalPolicy,
+  approvalsReviewer: answer.approvalsReviewer ?? null,
+  model: answer.model,
+  reasoningEffort: answer.reasoningEffort ?? null,
+  profile: answer.activePermissionProfile?.id ?? null,
+})
+
+/** When the environment of a receipt was told: the step whose answer it is. */
+const toldAt = (receipt: Receipt): number =>
+  (receipt.steps.findLast(({ name }) => name === 'thread/resume' || name === 'thread/start')?.at ??
+    receipt.startedAt) * 1000
+
+/**
+ * What a receipt witnesses: the environment that was compared and agreed, or, after a drift that was refused, the one
+ * that was expected. From 0.163 on the refused resume itself writes the drifted settings into the rollout: this later
+ * witness keeps them from being taken for a change that somebody wanted.
+ */
+const witnessOf = (receipt: Receipt): EnvironmentRecord | undefined => {
+  if (receipt.error?.code === 'settings_drifted')
+    return record.Check(receipt.recorded)
+      ? { ...receipt.recorded, source: 'receipt', at: receipt.updatedAt * 1000 }
+      : undefined
   if (receipt.verifiedEnvironment?.matches !== true) return undefined
-  const answer: unknown = receipt.resumed ?? receipt.creation
-  return environment.Check(answer) ? answer : undefined
+  const answer: unknown = receipt.effective ?? receipt.resumed ?? receipt.creation
+  return environment.Check(answer) ? recordOf('receipt', toldAt(receipt), answer) : undefined
 }
 
-export interface RecordedEnvironment {
-  readonly requestId: string
-  readonly environment: Environment
-}
-
-/** The environment of our newest verified receipt of a thread, and that receipt's id (receipts newest first). */
-export const recordedEnvironment = (receipts: readonly Receipt[]): RecordedEnvironment | undefined => {
+/** The newest witness among receipts, which come newest first. */
+export const recordOfReceipts = (receipts: Iterable<Receipt>): EnvironmentRecord | undefined => {
   for (const receipt of receipts) {
-    const proven = provenBy(receipt)
-    if (proven !== undefined) return { requestId: receipt.requestId, environment: proven }
+    const witness = witnessOf(receipt)
+    if (witness !== undefined) return witness
   }
   return undefined
+}
+
+const rank = ({ sandbox }: EnvironmentRecord): number =>
+  sandboxNames.findIndex((name) => sandboxTypes[name] === sandbox.type)
+
+const hasNetwork = ({ sandbox }: EnvironmentRecord): boolean =>
+  sandbox.type === 'dangerFullAccess' || sandbox.networkAccess === true
+
+const isWider = (one: EnvironmentRecord, other: EnvironmentRecord): boolean =>
+  rank(one) > rank(other) || (hasNetwork(one) && !hasNetwork(other))
+
+/**
+ * The newest record by its own timestamp. Applied settings that widen the access without naming a profile are passed
+ * over: that is also what a drifted resume of any client writes (measured from 0.163 on), and a change that a person
+ * made shows in the turn that runs under it.
+ */
+export const newestRecord = (
+  records: readonly (EnvironmentRecord | undefined)[],
+): EnvironmentRecord | undefined =>
+  records
+    .filter((entry) => entry !== undefined)
+    .sort((a, b) => a.at - b.at)
+    .reduce<EnvironmentRecord | undefined>((newest, entry) => {
+      const doubtful =
+        newest !== undefined &&
+        entry.source === 'settings' &&
+        entry.profile === null &&
+        isWider(entry, newest)
+      return doubtful ? newest : entry
+    }, undefined)
+
+/** `turn/start` members that bring a recorded environment back; undefined when it is not known whole. */
+export const restoring = (wanted: EnvironmentRecord) => {
+  const { sandbox, profile, approvalPolicy, approvalsReviewer, model, reasoningEffort } = wanted
+  if (profile === null && !(wanted.whole && isSandboxPolicy(sandbox))) return undefined
+  return {
+    ...(profile === null ? { sandboxPolicy: sandbox } : { permissions: profile }),
+    approvalPolicy,
+    ...(approvalsReviewer === null ? {} : { approvalsReviewer }),
+    model,
+    ...(reasoningEffort === null ? {} : { effort: reasoningEffort }),
+  }
 }

@@ -3,6 +3,7 @@ export {
   methodNames,
   methods,
   methodSpec,
+  type AgentEffect,
   type Effect,
   type Method,
   type MethodSpec,
@@ -10,6 +11,7 @@ export {
   type ReadMethod,
   type Result,
 } from './methods.ts'
+export { threadKey } from './thread-id.ts'
 export {
   isSandboxPolicy,
   normaliseSandbox,
@@ -17,9 +19,11 @@ export {
   policyMembers,
   samePolicy,
   sandboxName,
+  sandboxNameOf,
   sandboxNames,
   SandboxPolicy,
   sandboxTypes,
+  type NormalisedSandbox,
   type SandboxName,
   type SandboxType,
 } from './sandbox.ts'

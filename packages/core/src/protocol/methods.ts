@@ -15,6 +15,12 @@ import {
 export type Effect = 'read' | 'mutate'
 
 /**
+ * What a mutation does to an agent, for the host's gate: `starts` makes a thread and `loads` brings one back, with its
+ * environment as the answer; `feeds` gives it something to do; `sets` changes what it may do; `none` is nothing of these.
+ */
+export type AgentEffect = 'starts' | 'loads' | 'feeds' | 'sets' | 'none'
+
+/**
  * One App Server method.
  * `marker` names the parameter that carries our delivery marker; `settles: false` marks a mutation whose lost answer
  * leaves no message and no thread behind, so that it never makes an outcome unknown (design: receipts).
@@ -25,6 +31,8 @@ export interface MethodSpec<
   R extends TSchema = TSchema,
 > {
   readonly effect: E
+  /** A read has none. */
+  readonly agent?: AgentEffect
   readonly params: P
   readonly result: R
   readonly timeoutMs: number
@@ -50,6 +58,7 @@ const read = <const P extends TSchema, const R extends TSchema>(
 })
 
 const mutate = <const P extends TSchema, const R extends TSchema>(
+  agent: AgentEffect,
   params: P,
   result: R,
   extra: Extra = {},
@@ -58,6 +67,7 @@ const mutate = <const P extends TSchema, const R extends TSchema>(
   since: '0.153.4',
   ...extra,
   effect: 'mutate',
+  agent,
   params,
   result,
 })
@@ -75,6 +85,7 @@ const Input = Type.Array(TextInput)
 /** Every App Server method the bridge may call: types, guard, manifest, time-outs and markers come from here. */
 export const methods = {
   'thread/start': mutate(
+    'starts',
     Type.Object({
       cwd: Type.String(),
       approvalPolicy: Type.String(),
@@ -92,15 +103,18 @@ export const methods = {
     { marker: 'threadSource', timeoutMs: 60_000 },
   ),
   'thread/resume': mutate(
+    'loads',
     Type.Object({ threadId: Type.String(), excludeTurns: Type.Boolean() }),
     Environment,
     { settles: false, timeoutMs: 60_000 },
   ),
   'thread/section/move': mutate(
+    'none',
     Type.Object({ threadId: Type.String(), sectionId: Type.Union([Type.String(), Type.Null()]) }),
     Nothing,
   ),
   'thread/settings/update': mutate(
+    'sets',
     Type.Object({
       threadId: Type.String(),
       permissions: Type.Optional(Type.String()),
@@ -110,13 +124,25 @@ export const methods = {
     }),
     Nothing,
   ),
-  'thread/name/set': mutate(Type.Object({ threadId: Type.String(), name: Type.String() }), Nothing),
+  'thread/name/set': mutate('none', Type.Object({ threadId: Type.String(), name: Type.String() }), Nothing),
   'turn/start': mutate(
-    Type.Object({ threadId: Type.String(), input: Input, clientUserMessageId: Type.Optional(Type.String()) }),
+    'feeds',
+    Type.Object({
+      threadId: Type.String(),
+      input: Input,
+      clientUserMessageId: Type.Optional(Type.String()),
+      permissions: Type.Optional(Type.String()),
+      sandboxPolicy: Type.Optional(SandboxObject),
+      approvalPolicy: Type.Optional(ApprovalPolicy),
+      approvalsReviewer: Type.Optional(Type.String()),
+      model: Type.Optional(Type.String()),
+      effort: Type.Optional(Type.String()),
+    }),
     Type.Object({ turn: Turn }),
     { marker: 'clientUserMessageId' },
   ),
   'turn/steer': mutate(
+    'feeds',
     Type.Object({
       threadId: Type.String(),
       expectedTurnId: Type.String(),
@@ -127,11 +153,12 @@ export const methods = {
     { marker: 'clientUserMessageId' },
   ),
   'thread/queue/add': mutate(
+    'feeds',
     Type.Object({ threadId: Type.String(), input: Input, clientUserMessageId: Type.Optional(Type.String()) }),
     Type.Object({ queuedSubmission: QueuedSubmission }),
     { marker: 'clientUserMessageId', markerRequired: true },
   ),
-  'thread/unsubscribe': mutate(OnThread, Type.Object({ status: Type.String() }), {
+  'thread/unsubscribe': mutate('none', OnThread, Type.Object({ status: Type.String() }), {
     settles: false,
     timeoutMs: 5_000,
   }),

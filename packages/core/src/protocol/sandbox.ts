@@ -66,6 +66,12 @@ export const plainPolicy = (name: SandboxName): SandboxPolicy => plainPolicies[s
 export const sandboxName = (wanted: SandboxPolicy): SandboxName =>
   sandboxNames.find((name) => sandboxTypes[name] === wanted.type) ?? 'read-only'
 
+const letters = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]/g, '')
+
+/** The sandbox name that is meant, whether spelled read-only, readOnly, ReadOnly or read_only; undefined for none. */
+export const sandboxNameOf = (told: string): SandboxName | undefined =>
+  sandboxNames.find((name) => letters(name) === letters(told))
+
 const typeSpellings: Readonly<Record<string, SandboxType>> = {
   readOnly: 'readOnly',
   'read-only': 'readOnly',
@@ -82,16 +88,24 @@ const memberSpellings: Readonly<Record<string, string>> = {
   exclude_slash_tmp: 'excludeSlashTmp',
 }
 
+/** A sandbox in one spelling; of a type that we know, with all its members. */
+export interface NormalisedSandbox {
+  readonly type: string
+  readonly [member: string]: unknown
+}
+
 /**
  * One spelling for what answers, rollouts and configurations write in three: camelCase type and members, absent
  * members as their defaults. Unknown types and members stay as they are, so that a comparison fails on them.
  */
-export const normaliseSandbox = (written: object): Readonly<Record<string, unknown>> => {
+export const normaliseSandbox = (written: object): NormalisedSandbox => {
   const members = Object.fromEntries(
     Object.entries(written).map(([key, value]) => [memberSpellings[key] ?? key, value as unknown]),
   )
   const name = typeSpellings[String(members.type)]
-  return name === undefined ? members : { ...plainPolicies[name], ...members, type: name }
+  return name === undefined
+    ? { ...members, type: String(members.type) }
+    : { ...plainPolicies[name], ...members, type: name }
 }
 
 /** Two policies are the same when one spelling of both is; the order of writable roots does not count. */

@@ -12,6 +12,7 @@ import {
   type WantedAccess,
 } from '../policy/profile.ts'
 import type { Environment } from '../protocol/items.ts'
+import { settingsOf } from './environment-settings.ts'
 
 /** A thread to be made, in the bridge's own words whatever the family calls them. */
 export interface NewThread {
@@ -31,12 +32,6 @@ export interface StartedThread {
   readonly access: RequestedAccess
   readonly environment: Environment
 }
-
-/** What a receipt keeps of an answer: everything but the turns. */
-export const withoutTurns = (answer: Environment): ReceiptPatch => ({
-  ...answer,
-  thread: Object.fromEntries(Object.entries(answer.thread).filter(([key]) => key !== 'turns')),
-})
 
 const expectedOf = (wanted: NewThread, access: RequestedAccess): ExpectedEnvironment => ({
   cwd: wanted.cwd,
@@ -85,7 +80,7 @@ export const startVerifiedThread = async (
         const differences = compareEnvironment(expectedOf(wanted, access), answer)
         return {
           threadId: answer.thread.id,
-          creation: withoutTurns(answer),
+          creation: settingsOf(answer),
           requestedAs: access.requestedAs,
           verifiedEnvironment: { matches: differences.length === 0, differences },
         }

@@ -1,6 +1,7 @@
 import { AppServerError } from '../contract/errors.ts'
 import type { MutationContext } from '../contract/tool.ts'
 import type { ReceiptPatch } from '../ledger/receipt.ts'
+import type { Params } from '../protocol/methods.ts'
 import { textInput } from './message-text.ts'
 import { startedTurn, watchForMessage } from './recording.ts'
 
@@ -22,15 +23,23 @@ export interface Delivered extends ReceiptPatch {
   readonly delivery: { readonly state: 'recorded' | 'acknowledged'; readonly as: 'turn' | 'steer' | 'queue' }
 }
 
+/** What a turn changes of its thread's settings. */
+export type TurnSettings = Omit<Params<'turn/start'>, 'threadId' | 'input' | 'clientUserMessageId'>
+
 type TurnContext = MutationContext<'turn/start' | 'thread/items/list'>
 
 /** `turn/start`, then up to 2 s for the durable message (receipts: Accepted, acknowledged, recorded). */
-export const deliverTurn = async (ctx: TurnContext, threadId: string, text: string): Promise<Delivered> => {
+export const deliverTurn = async (
+  ctx: TurnContext,
+  threadId: string,
+  text: string,
+  settings: TurnSettings = {},
+): Promise<Delivered> => {
   const watch = watchForMessage(ctx, threadId)
   try {
     const { turn } = await ctx.call(
       'turn/start',
-      { threadId, input: textInput(text) },
+      { threadId, input: textInput(text), ...settings },
       { record: (answer) => ({ turnId: answer.turn.id, delivery: { state: 'acknowledged', as: 'turn' } }) },
     )
     const recorded = await watch.recorded()

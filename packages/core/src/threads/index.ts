@@ -5,7 +5,7 @@ export { fields } from './fields.ts'
 export { reconcileCreation } from './reconcile-creation.ts'
 export { reconcileMessage } from './reconcile-message.ts'
 export { unsubscribe } from './recording.ts'
-export { ifBusy, sendMessage, sendMethods } from './send.ts'
+export { ifBusy, onDrift, sendMessage, sendMethods } from './send.ts'
 export { clipText, clipTexts, truncation, truncationOf, type Clipped, type Truncation } from './clip.ts'
 export {
   contentBytes,

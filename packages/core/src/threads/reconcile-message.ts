@@ -38,7 +38,7 @@ export const reconcileMessage = async (
           looked: { ...looked, note: 'delivery markers were off: the message cannot be recognised' },
         }
   try {
-    return await search(ctx, receipt, threadId, marker, sent.at * 1000, answered, looked)
+    return await search(ctx, receipt, threadId, marker, sent.at * 1000, looked)
   } catch (error) {
     if (!AppServerError.is(error)) throw error
     const note = `the thread cannot be read: ${error.rpc.message}`
@@ -52,7 +52,6 @@ const search = async (
   threadId: string,
   marker: string,
   sentAtMs: number,
-  answered: boolean,
   looked: Looked,
 ): Promise<Verdict> => {
   const before = await queueOf(ctx, threadId, marker, looked)
@@ -66,7 +65,6 @@ const search = async (
   }
   const after = await queueOf(ctx, threadId, marker, looked)
   if (after.queued) return queued(looked)
-  if (answered) return { verdict: 'delivered', looked: { ...looked, note: 'acknowledged, not yet recorded' } }
   if (active) return { verdict: 'not_found', looked: { ...looked, note: 'the thread is active' } }
   return serverGone(ctx, receipt) && after.empty && complete
     ? { verdict: 'not_delivered', looked: { ...looked, note: `${SERVER_CHANGED}; ${NEEDS_RESUME}` } }

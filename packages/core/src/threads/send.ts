@@ -1,16 +1,21 @@
 import { AppServerError, BridgeError } from '../contract/errors.ts'
 import type { MutationContext } from '../contract/tool.ts'
-import { checkApprovals, environmentChanges } from '../policy/environment.ts'
 import type { ReceiptPatch } from '../ledger/receipt.ts'
-import { recordedEnvironment, type RecordedEnvironment } from '../policy/recorded.ts'
+import { checkApprovals, driftOf, type Drift } from '../policy/environment.ts'
+import { newestRecord, recordOfReceipts, restoring, type EnvironmentRecord } from '../policy/recorded.ts'
+import { rolloutRecords } from '../policy/rollout.ts'
 import type { Environment } from '../protocol/items.ts'
-import { withoutTurns } from './create.ts'
+import { settingsOf } from './environment-settings.ts'
 import { deliverQueued, deliverSteer, deliverTurn, type Delivered } from './deliver.ts'
 import { unsubscribe } from './recording.ts'
 
 /** What to do when the thread has a running turn or queued messages. */
 export const ifBusy = ['refuse', 'steer', 'queue'] as const
 export type IfBusy = (typeof ifBusy)[number]
+
+/** What to do when the thread came back with other settings than it was last known to have. */
+export const onDrift = ['refuse', 'restore'] as const
+export type OnDrift = (typeof onDrift)[number]
 
 /** Every method that sending a message may call. */
 export const sendMethods = [
@@ -30,27 +35,33 @@ export interface Message {
   readonly threadId: string
   readonly text: string
   readonly ifBusy: IfBusy
+  readonly onDrift: OnDrift
 }
 
 /**
- * Sends one message into an existing thread, under its claim (contract: send_message_to_thread).
- * @throws BridgeError thread_busy, thread_archived, environment_unproven, unsupported_approval_policy: nothing was sent
+ * Sends one message into an existing thread, under its claim (contract: send_message_to_thread; policy: After resume).
+ * @throws BridgeError thread_busy, thread_archived, settings_drifted, unsupported_approval_policy: nothing was sent
  */
-export const sendMessage = async (ctx: Sending, message: Message): Promise<Delivered> => {
+export const sendMessage = async (ctx: Sending, message: Message): Promise<ReceiptPatch> => {
   const { threadId } = message
-  const busyBefore = await isBusy(ctx, threadId)
-  if (busyBefore && message.ifBusy === 'refuse') throw busy(threadId)
-  const recorded = recordedEnvironment(ctx.receiptsOf(threadId))
+  const before = await look(ctx, threadId)
+  if (before.busy && message.ifBusy === 'refuse') throw busy(threadId)
+  const recorded = newestRecord([
+    ...(await rolloutRecords(before.path)),
+    recordOfReceipts(ctx.receiptsOf(threadId)),
+  ])
   const resumed = await ctx.call(
     'thread/resume',
     { threadId, excludeTurns: true },
-    { record: (answer) => ({ resumed: withoutTurns(answer), ...verification(recorded, answer) }) },
+    { record: (answer) => ({ resumed: settingsOf(answer), ...evidence(recorded, answer) }) },
   )
   try {
-    checkProven(threadId, recorded, resumed)
-    checkApprovals(resumed)
-    const nowBusy = busyBefore || resumed.thread.status.type === 'active'
+    const nowBusy = before.busy || resumed.thread.status.type === 'active'
     if (nowBusy && message.ifBusy === 'refuse') throw busy(threadId)
+    const drift = recorded === undefined ? [] : driftOf(recorded, resumed)
+    if (recorded !== undefined && drift.length > 0)
+      return await restore(ctx, message, recorded, drift, nowBusy)
+    checkApprovals(resumed)
     return await deliver(ctx, message, nowBusy)
   } finally {
     await unsubscribe(ctx, threadId)
@@ -72,10 +83,10 @@ const deliver = (
   return when === 'steer' ? deliverSteer(ctx, threadId, text) : deliverQueued(ctx, threadId, text)
 }
 
-/** A running turn, or a queued message: that one starts by itself at the resume. */
-const isBusy = async (ctx: Sending, threadId: string): Promise<boolean> => {
+/** Whether it has a running turn or a queued message (which starts by itself at the resume), and where its rollout is. */
+const look = async (ctx: Sending, threadId: string) => {
   const { thread } = await ctx.call('thread/read', { threadId })
-  return thread.status.type === 'active' || (await hasQueued(ctx, threadId))
+  return { path: thread.path, busy: thread.status.type === 'active' || (await hasQueued(ctx, threadId)) }
 }
 
 const hasQueued = async (ctx: Sending, threadId: string): Promise<boolean> => {
@@ -87,31 +98,56 @@ const hasQueued = async (ctx: Sending, threadId: string): Promise<boolean> => {
   }
 }
 
-const verification = (recorded: RecordedEnvironment | undefined, resumed: Environment): ReceiptPatch => {
-  if (recorded === undefined) return {}
-  const differences = environmentChanges(recorded.environment, resumed)
-  return { verifiedEnvironment: { matches: differences.length === 0, differences } }
+/** What the receipt keeps of the comparison; without a record there is nothing to compare with. */
+const evidence = (recorded: EnvironmentRecord | undefined, resumed: Environment): ReceiptPatch => {
+  if (recorded === undefined) return { environmentEvidence: 'none' }
+  return { environmentEvidence: recorded.source, recorded, ...verification(driftOf(recorded, resumed)) }
 }
 
-/**
- * Until drift is judged by the rollout, only an environment that one of our receipts verified is trusted.
- * @throws BridgeError environment_unproven
- */
-const checkProven = (
-  threadId: string,
-  recorded: RecordedEnvironment | undefined,
-  resumed: Environment,
-): void => {
-  if (recorded === undefined)
-    throw new BridgeError(
-      'environment_unproven',
-      `No receipt of this bridge has verified the environment of thread ${threadId}; nothing was sent.`,
-    )
-  const differences = environmentChanges(recorded.environment, resumed)
-  if (differences.length === 0) return
-  throw new BridgeError(
-    'environment_unproven',
-    `Thread ${threadId} came back with another environment than receipt ${recorded.requestId} verified (${differences.map(({ field }) => field).join(', ')}); nothing was sent.`,
-    { details: { differences, verifiedBy: recorded.requestId } },
+const verification = (drift: readonly Drift[]): ReceiptPatch => ({
+  verifiedEnvironment: {
+    matches: drift.length === 0,
+    differences: drift.map(({ field, recorded, resumed }) => ({
+      field,
+      expected: recorded,
+      actual: resumed,
+    })),
+  },
+})
+
+const drifted = (threadId: string, drift: readonly Drift[], why: string): BridgeError =>
+  new BridgeError(
+    'settings_drifted',
+    `Thread ${threadId} came back with other settings than it was last known to have (${drift.map(({ field }) => field).join(', ')}); ${why}`,
+    { details: { differences: drift } },
   )
+
+/**
+ * Sends the message together with the recorded settings, where the caller allows it, and reads them back.
+ * Only a turn of its own can carry them: a running or queued one is refused.
+ */
+const restore = async (
+  ctx: Sending,
+  { threadId, text, onDrift: allowed }: Message,
+  recorded: EnvironmentRecord,
+  drift: readonly Drift[],
+  nowBusy: boolean,
+): Promise<ReceiptPatch> => {
+  if (allowed === 'refuse') throw drifted(threadId, drift, 'nothing was sent.')
+  if (nowBusy) throw drifted(threadId, drift, 'a busy thread cannot be restored: nothing was sent.')
+  const settings = restoring(recorded)
+  if (settings === undefined || recorded.cwd !== ctx.receipt.current().resumed?.cwd)
+    throw drifted(threadId, drift, 'they are not known well enough to be restored: nothing was sent.')
+  checkApprovals(recorded)
+  const delivered = await deliverTurn(ctx, threadId, text, settings)
+  const effective = await ctx.call('thread/resume', { threadId, excludeTurns: true })
+  const left = driftOf(recorded, effective)
+  await ctx.receipt.checkpoint({ ...delivered, effective: settingsOf(effective), ...verification(left) })
+  if (left.length > 0)
+    throw new BridgeError(
+      'environment_mismatch',
+      `The message was sent to thread ${threadId} with its recorded settings, but it reads back otherwise (${left.map(({ field }) => field).join(', ')}).`,
+      { details: { differences: left } },
+    )
+  return delivered
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { ThreadStatus } from '../protocol/items.ts'
+import { threadKey } from '../protocol/thread-id.ts'
 import { ThreadWatch } from './thread-watch.ts'
 import type { WaitOutcome, WatchContext } from './waiter.ts'
 
@@ -25,6 +26,7 @@ export interface TurnWatcher {
 
 /** One observer for all waits: a thread is looked at once for all who wait for its turns. */
 export const createTurnWatcher = (): TurnWatcher => {
+  /** By threadKey: broadcasts have the server's spelling of an id, callers their own. */
   const watches = new Map<string, ThreadWatch>()
   let waiting = 0
   let stopObserving = (): void => undefined
@@ -33,14 +35,15 @@ export const createTurnWatcher = (): TurnWatcher => {
     ctx.observe(
       ({ method, params }) => {
         if (method === 'thread/status/changed' && statusChanged.Check(params))
-          watches.get(params.threadId)?.announce(params.status)
+          watches.get(threadKey(params.threadId))?.announce(params.status)
       },
       () => watches.forEach((watch) => watch.look()),
     )
 
   const watchOf = (threadId: string): ThreadWatch => {
-    const watch = watches.get(threadId) ?? new ThreadWatch(threadId, () => watches.delete(threadId))
-    watches.set(threadId, watch)
+    const key = threadKey(threadId)
+    const watch = watches.get(key) ?? new ThreadWatch(threadId, () => watches.delete(key))
+    watches.set(key, watch)
     return watch
   }
 

@@ -28,11 +28,11 @@ const hostOf = async (run: Run, options: Partial<HostOptions> = {}) => {
     title: 't',
     description: 'd',
     output: receiptOutput({}),
-    uses: ['turn/start', 'thread/read'] as const,
+    uses: ['thread/name/set', 'thread/read'] as const,
     examples,
   }
   const host = createHost({
-    appServer: cannedAppServer({ 'turn/start': turn }),
+    appServer: cannedAppServer(answers),
     ledger: memoryLedger(),
     ...options,
   })
@@ -68,13 +68,9 @@ const hostOf = async (run: Run, options: Partial<HostOptions> = {}) => {
   return { host, call }
 }
 
-const turn = { turn: { id: 'turn-1', status: 'inProgress', items: [] } }
+const answers = { 'thread/name/set': {} }
 const start: Run = async (ctx) => {
-  await ctx.call(
-    'turn/start',
-    { threadId: 't', input: [] },
-    { record: (answer) => ({ turnId: answer.turn.id }) },
-  )
+  await ctx.call('thread/name/set', { threadId: 't', name: 'n' }, { record: () => ({ turnId: 'turn-1' }) })
   return {}
 }
 
@@ -219,7 +215,7 @@ describe('a mutation', () => {
   })
 
   it('that cannot be claimed dispatches nothing and says why', async () => {
-    const appServer = cannedAppServer({ 'turn/start': turn })
+    const appServer = cannedAppServer(answers)
     const { call } = await hostOf(start, { appServer, ledger: failingLedger(1) })
     await expect(call('act', { request_id: 'r' })).rejects.toMatchObject({
       code: 'ledger_full',
@@ -229,7 +225,7 @@ describe('a mutation', () => {
   })
 
   it('whose first intent cannot be written dispatches nothing and leaves no row', async () => {
-    const appServer = cannedAppServer({ 'turn/start': turn })
+    const appServer = cannedAppServer(answers)
     const { call, host } = await hostOf(start, { appServer, ledger: failingLedger(2) })
     await expect(call('act', { request_id: 'r' })).rejects.toMatchObject({
       code: 'ledger_full',
@@ -267,7 +263,7 @@ describe('a mutation', () => {
   })
 
   it('stops before a step whose intent cannot be written, and keeps what the first one made', async () => {
-    const appServer = cannedAppServer({ 'turn/start': turn })
+    const appServer = cannedAppServer(answers)
     let second = false
     const { call } = await hostOf(
       async (ctx) => {
@@ -301,7 +297,7 @@ describe('a mutation', () => {
 
   it('may call only what it declares', async () => {
     const { call } = await hostOf(async (ctx) => {
-      await ctx.call('thread/name/set', { threadId: 't', name: 'n' })
+      await ctx.call('thread/section/move', { threadId: 't', sectionId: null })
       return {}
     })
     expect(await call('act', { request_id: 'r' })).toMatchObject({

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import {
   checkApprovals,
   compareEnvironment,
-  environmentChanges,
+  driftOf,
   type ExpectedEnvironment,
 } from '../../src/policy/environment.ts'
+import { recordOf } from '../../src/policy/recorded.ts'
 import { plainPolicy } from '../../src/protocol/sandbox.ts'
 
 const actual = {
@@ -69,9 +70,12 @@ describe('an environment after thread/start', () => {
 })
 
 describe('an environment after thread/resume', () => {
+  const recorded = recordOf('receipt', 1, actual)
+
   it('is unchanged when only the thread status moved', () => {
-    const later = { ...actual, thread: { ...actual.thread, status: { type: 'active' } } }
-    expect(environmentChanges(actual, later)).toEqual([])
+    expect(
+      driftOf(recorded, { ...actual, thread: { ...actual.thread, status: { type: 'active' } } }),
+    ).toEqual([])
   })
 
   it.each([
@@ -82,8 +86,18 @@ describe('an environment after thread/resume', () => {
     ['reasoningEffort', { reasoningEffort: null }],
     ['activePermissionProfile.id', { activePermissionProfile: null }],
     ['sandbox.networkAccess', { sandbox: { type: 'readOnly', networkAccess: true } }],
+    ['sandbox.gpuAccess', { sandbox: { type: 'readOnly', networkAccess: false, gpuAccess: true } }],
   ])('names %s when that changed', (field, change) => {
-    expect(fieldsOf(environmentChanges(actual, { ...actual, ...change }))).toEqual([field])
+    expect(fieldsOf(driftOf(recorded, { ...actual, ...change }))).toEqual([field])
+  })
+
+  it('compares type and network alone with a record that knows no more', () => {
+    const partial = { ...recorded, whole: false, sandbox: { type: 'workspaceWrite', networkAccess: false } }
+    const roots = { type: 'workspaceWrite', writableRoots: ['/x'], networkAccess: false }
+    expect(driftOf(partial, { ...actual, sandbox: roots })).toEqual([])
+    expect(driftOf(partial, { ...actual, sandbox: { ...roots, networkAccess: true } })).toEqual([
+      { field: 'sandbox.networkAccess', recorded: false, resumed: true },
+    ])
   })
 })
 

@@ -15,6 +15,13 @@ const id = Type.String({ maxLength: 128, description: 'Id of the thread (at most
 const closed = { additionalProperties: false } as const
 const thread = { id: 'thread-1', cwd: '/', status: { type: 'idle' } }
 const answers = { 'thread/read': { thread } }
+const resumed = {
+  thread,
+  cwd: '/',
+  model: 'gpt-5.5',
+  approvalPolicy: 'never',
+  sandbox: { type: 'readOnly', networkAccess: false },
+}
 
 const read = defineRead({
   name: 'read_status',
@@ -35,11 +42,12 @@ const send = defineMutation({
   description: 'Sends a text.',
   input: Type.Object({ thread_id: id }, closed),
   output: receiptOutput({ seen: Type.Optional(Type.Boolean()) }),
-  uses: ['turn/start', 'thread/items/list'],
+  uses: ['thread/resume', 'turn/start', 'thread/items/list'],
   examples: [
     {
       input: { thread_id: 'thread-1' },
       answers: {
+        'thread/resume': resumed,
         'turn/start': { turn: { id: 'turn-1', status: 'inProgress', items: [] } },
         'thread/items/list': {
           data: [{ turnId: 'turn-1', item: { type: 'userMessage', id: 'item-1', clientId: '{marker}' } }],
@@ -48,6 +56,7 @@ const send = defineMutation({
     },
   ],
   async run(ctx, input) {
+    await ctx.call('thread/resume', { threadId: input.thread_id, excludeTurns: true })
     await ctx.call('turn/start', { threadId: input.thread_id, input: [{ type: 'text', text: 'hello' }] })
     const { data } = await ctx.call('thread/items/list', { threadId: input.thread_id })
     const seen = data[0]?.item.clientId === ctx.receipt.marker

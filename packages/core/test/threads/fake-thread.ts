@@ -44,7 +44,7 @@ export interface FakeThread {
   server: ServerInfo | undefined
   /** Thrown by every call while it is set. */
   fault: Error | undefined
-  /** Awaited by every call before it answers. */
+  /** Awaited by every call before its answer, which is as old as the call, comes. */
   gate: Promise<void>
   readonly calls: readonly Method[]
   count(method: Method): number
@@ -96,11 +96,11 @@ export const fakeThread = (clock: Clock): FakeThread => {
     params: Params<M>,
   ): Promise<Result<M>> => {
     calls.push(method)
+    const answer = answers[method]?.(params)
     await Promise.race([thread.gate, abortOf(signal)])
     if (thread.fault !== undefined) throw thread.fault
-    const answer = answers[method]
     if (answer === undefined) throw new Error(`nobody expects ${method}`)
-    return answer(params)
+    return answer
   }
 
   function context(members: Partial<WatchContext> = {}): ReturnType<FakeThread['context']> {

@@ -96,6 +96,18 @@ describe('fitTurns', () => {
     expect(fitTurns(page, 1_000, 2_600)).toMatchObject({ count: 2, omitted: 1 })
   })
 
+  it('shows no older item in the place of a newer one that is too long', () => {
+    const page = [
+      turnOf('only', [
+        item('old', { text: 'x'.repeat(100) }),
+        item('middle', { text: 'y'.repeat(900) }),
+        item('new', { text: 'z'.repeat(300) }),
+      ]),
+    ]
+    const [only] = fitTurns(page, 1_000, 1_250)?.turns ?? []
+    expect(only?.items.map(omitted)).toEqual([true, true, false])
+  })
+
   it('passes over an item that no answer could hold, and shows the others', () => {
     const huge = item('huge', { numbers: Array.from({ length: 10_000 }, () => 1) })
     const page = [turnOf('only', [item('old', { text: 'before' }), huge, item('new', { text: 'after' })])]

@@ -7,7 +7,7 @@ import {
 } from '@codex-thread-bridge/test-fixtures'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from './support.ts'
-import { client, loss, rejection } from './support.ts'
+import { client, loss, rejection, soon } from './support.ts'
 
 const input = [{ type: 'text' as const, text: 'hello' }]
 const never = { approvalPolicy: 'never', ephemeral: false, sandbox: 'read-only' }
@@ -127,7 +127,7 @@ describe.each(testedVersions)('a connection to the App Server %s', (version: Tes
     await rule.waitFired()
     expect(late).toEqual([])
     rule.release()
-    await expect.poll(() => late).toEqual([{}])
+    await soon(() => late).toEqual([{}])
     expect(appServer.logged('transport.message_dropped')).toEqual([])
   })
 
@@ -141,7 +141,7 @@ describe.each(testedVersions)('a connection to the App Server %s', (version: Tes
     cancel.abort()
     expect(await call).toMatchObject({ code: 'cancelled', next: 'same_request_id' })
     rule.release()
-    await expect.poll(() => appServer.logged('transport.late_answer')).toHaveLength(1)
+    await soon(() => appServer.logged('transport.late_answer')).toHaveLength(1)
     expect(await appServer.reads.call('thread/list', {})).toMatchObject({ nextCursor: null })
     expect(appServer.logged('transport.message_dropped')).toEqual([])
   })
@@ -183,7 +183,7 @@ describe.each(testedVersions)('a connection to the App Server %s', (version: Tes
     })
     const stop = appServer.actions.onNotification(({ method }) => void heard.push(method))
     await appServer.actions.call('turn/start', { threadId, input })
-    await expect.poll(() => heard).toContain('turn/completed')
+    await soon(() => heard).toContain('turn/completed')
     expect(heard.indexOf('turn/started')).toBeLessThan(heard.indexOf('turn/completed'))
     const [failed] = appServer.logged('transport.listener_failed')
     expect(failed?.error).toBe('TypeError')
@@ -204,12 +204,12 @@ describe.each(testedVersions)('a connection to the App Server %s', (version: Tes
     appServer.actions.onDisconnect(() => void losses.push('actions'))
     await appServer.reads.connect()
     world.proxy.cut()
-    await expect.poll(() => losses).toEqual(['reads'])
+    await soon(() => losses).toEqual(['reads'])
     await appServer.actions.connect()
     await appServer.reads.connect()
     await appServer.close()
     expect(losses).toEqual(['reads'])
-    await expect.poll(() => world.proxy.openConnections).toBe(0)
+    await soon(() => world.proxy.openConnections).toBe(0)
   })
 
   test('is refused when closed, and closes what waits as lost', async () => {

@@ -1,7 +1,7 @@
 import { at, NEWEST_CODEX, startWorld } from '@codex-thread-bridge/test-fixtures'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { WebSocket } from 'ws'
-import { aThread, aTurn, client, fakeServer, rejection, type Request } from './support.ts'
+import { aThread, aTurn, client, fakeServer, rejection, type Request, soon } from './support.ts'
 
 const MiB = 1024 * 1024
 const page = { data: [], nextCursor: null }
@@ -60,9 +60,9 @@ describe('frames that make no sense', () => {
     })
     const appServer = client(server.socketPath)
     await appServer.reads.call('thread/list', {})
-    await expect
-      .poll(() => appServer.logged('transport.message_dropped'))
-      .toEqual([{ connection: 'reads', reason: 'unknownId', count: 1 }])
+    await soon(() => appServer.logged('transport.message_dropped')).toEqual([
+      { connection: 'reads', reason: 'unknownId', count: 1 },
+    ])
   })
 })
 
@@ -100,7 +100,7 @@ describe('answers that do not fit the method table', () => {
     send({ id: 2, result: { turn: 'strange' } })
     send({ id: 3, error: { code: -32600, message: 'no' } })
     send({ id: 4, result: { turn: aTurn } })
-    await expect.poll(() => late).toEqual([{ turn: aTurn }])
+    await soon(() => late).toEqual([{ turn: aTurn }])
     expect(appServer.logged('transport.late_answer')).toHaveLength(3)
   })
 })

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import { startWorld, testedVersions } from '@codex-thread-bridge/test-fixtures'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocketServer } from 'ws'
-import { client, fakeServer, listening, loss, rejection, socketIn } from './support.ts'
+import { client, fakeServer, listening, loss, rejection, socketIn, soon } from './support.ts'
 
 const mtimeNs = async (path: string) => String((await stat(path, { bigint: true })).mtimeNs)
 
@@ -61,19 +61,17 @@ describe('the handshake', () => {
   test('asks for the experimental API, then says initialized, and uses no jsonrpc member', async () => {
     const server = await fakeServer()
     await client(server.socketPath).reads.connect()
-    await expect
-      .poll(() => server.received)
-      .toEqual([
-        {
-          id: 1,
-          method: 'initialize',
-          params: {
-            clientInfo: { name: 'codex-thread-bridge', title: 'Codex Thread Bridge', version: '1.2.3' },
-            capabilities: { experimentalApi: true },
-          },
+    await soon(() => server.received).toEqual([
+      {
+        id: 1,
+        method: 'initialize',
+        params: {
+          clientInfo: { name: 'codex-thread-bridge', title: 'Codex Thread Bridge', version: '1.2.3' },
+          capabilities: { experimentalApi: true },
         },
-        { method: 'initialized' },
-      ])
+      },
+      { method: 'initialized' },
+    ])
   })
 
   test('takes its version from the user agent', async () => {
@@ -116,7 +114,7 @@ describe('the handshake', () => {
     const { socketPath, webSockets } = await oddServer(undefined)
     const error = await rejection(client(socketPath, { connectTimeoutMs: 50 }).reads.connect())
     expect(error).toMatchObject({ code: 'socket_silent', delivery: 'not_sent' })
-    await expect.poll(() => webSockets.clients.size).toBe(0)
+    await soon(() => webSockets.clients.size).toBe(0)
   })
 
   test('that breaks off means that nothing was sent, and the next call tries again', async () => {

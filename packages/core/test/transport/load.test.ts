@@ -2,7 +2,7 @@ import { NEWEST_CODEX, startWorld, type World } from '@codex-thread-bridge/test-
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/host/clock.ts'
 import { createSlots } from '../../src/transport/slots.ts'
-import { client, fakeServer, rejection, type Request } from './support.ts'
+import { client, fakeServer, rejection, type Request, soon } from './support.ts'
 
 const page = { data: [], nextCursor: null }
 
@@ -12,14 +12,14 @@ describe('calls that come together', () => {
     const server = await fakeServer((request) => void asked.push(request))
     const { reads } = client(server.socketPath)
     const calls = Array.from({ length: 40 }, (_, limit) => reads.call('thread/list', { limit }))
-    await expect.poll(() => asked.length).toBe(32)
+    await soon(() => asked.length).toBe(32)
     const answer = (request: Request | undefined) =>
       server.socket().send(JSON.stringify({ id: request?.id, result: page }))
     answer(asked[20])
     await calls[20]
-    await expect.poll(() => asked.length).toBe(33)
+    await soon(() => asked.length).toBe(33)
     for (const request of asked.filter((_, n) => n !== 20)) answer(request)
-    await expect.poll(() => asked.length).toBe(40)
+    await soon(() => asked.length).toBe(40)
     for (const request of asked.slice(33)) answer(request)
     expect(await Promise.all(calls)).toEqual(calls.map(() => page))
     expect(asked.map(({ params }) => params)).toEqual(calls.map((_, limit) => ({ limit })))
@@ -30,7 +30,7 @@ describe('calls that come together', () => {
     const server = await fakeServer((request) => void asked.push(request))
     const { reads } = client(server.socketPath)
     const first = Array.from({ length: 32 }, () => reads.call('thread/list', {}))
-    await expect.poll(() => asked.length).toBe(32)
+    await soon(() => asked.length).toBe(32)
     const cancel = new AbortController()
     const waiting = rejection(reads.call('thread/loaded/list', {}, { signal: cancel.signal }))
     const behind = reads.call('thread/list', { limit: 7 })
@@ -40,7 +40,7 @@ describe('calls that come together', () => {
       server.socket().send(JSON.stringify({ id: request?.id, result: page }))
     for (const request of asked) answer(request)
     await Promise.all(first)
-    await expect.poll(() => asked.length).toBe(33)
+    await soon(() => asked.length).toBe(33)
     answer(asked[32])
     expect(await behind).toEqual(page)
     expect(server.asked('thread/loaded/list')).toEqual([])

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { AppServerError } from '../../src/contract/index.ts'
 import type { Method, Params } from '../../src/protocol/index.ts'
 import { appServerError } from '../../src/transport/rpc-errors.ts'
-import { client, rejection, type Client } from './support.ts'
+import { client, type Client, rejection, soon } from './support.ts'
 
 const input = [{ type: 'text' as const, text: 'hello' }]
 const start = { approvalPolicy: 'never', ephemeral: false }
@@ -183,9 +183,9 @@ test('a turn while the App Server drains: server_shutting_down', async () => {
   const appServer = client(world.appServer.socketPath)
   const other = await appServer.actions.call('thread/start', { ...start, cwd: world.cwd })
   process.kill(world.appServer.pid, 'SIGTERM')
-  const error = await expect
-    .poll(() => rejection(appServer.actions.call('turn/start', { threadId: other.thread.id, input })))
-    .toMatchObject({ code: 'server_shutting_down', next: 'same_request_id' })
+  const error = await soon(() =>
+    rejection(appServer.actions.call('turn/start', { threadId: other.thread.id, input })),
+  ).toMatchObject({ code: 'server_shutting_down', next: 'same_request_id' })
   held.release()
   return error
 })

@@ -1,6 +1,6 @@
 import { at, startWorld, testedVersions } from '@codex-thread-bridge/test-fixtures'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { aThread, client, fakeServer } from './support.ts'
+import { aThread, client, fakeServer, soon } from './support.ts'
 
 const input = [{ type: 'text' as const, text: 'touch it' }]
 
@@ -28,7 +28,7 @@ describe.each(testedVersions)('an approval that the App Server %s asks for', (ve
 
     const status = async () => (await appServer.reads.call('thread/read', { threadId })).thread.status
     const waiting = { type: 'active', activeFlags: ['waitingOnApproval'] }
-    await expect.poll(status).toEqual(waiting)
+    await soon(status).toEqual(waiting)
     // Answers are sent in order: whatever was to be said to the request would have been by now.
     await appServer.actions.call('thread/read', { threadId })
     expect(await status()).toEqual(waiting)
@@ -68,9 +68,10 @@ describe('a request of the App Server', () => {
     const appServer = client(server.socketPath)
     await appServer.reads.connect()
     server.socket().send(JSON.stringify({ id, method, params }))
-    await expect
-      .poll(() => server.received.at(-1))
-      .toEqual({ id, error: { code: -32601, message: `codex-thread-bridge does not support ${method}` } })
+    await soon(() => server.received.at(-1)).toEqual({
+      id,
+      error: { code: -32601, message: `codex-thread-bridge does not support ${method}` },
+    })
     expect(appServer.logged('transport.server_request')).toEqual([
       { connection: 'reads', method, answered: true },
     ])

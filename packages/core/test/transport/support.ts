@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { Server } from 'node:net'
 import { join } from 'node:path'
 import { at, isObject, tempDir, textAt } from '@codex-thread-bridge/test-fixtures'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { WebSocketServer, type WebSocket } from 'ws'
 import type { AppServer, Connection } from '../../src/contract/index.ts'
 import { createAppServer, type AppServerOptions } from '../../src/transport/index.ts'
@@ -127,3 +127,6 @@ export const loss = (connection: Connection): Promise<void> =>
       resolve()
     })
   })
+
+/** An assertion that comes true within a time that suits a loaded machine. */
+export const soon = <T>(look: () => T) => expect.poll(look, { timeout: 15_000, interval: 10 })
