@@ -8,7 +8,7 @@ import { heard, type RawConnection } from './support/raw-connection.ts'
 import { atMost, rowOf, type Row } from './support/row.ts'
 import { onStage, type Stage } from './support/stage.ts'
 
-const ROUNDS = { warmUp: 5, rounds: 60 }
+const ROUNDS = { warmUp: 5, rounds: 100 }
 const PROMPT = 'Count the files.'
 
 /** create_thread with a prompt until it is recorded, ledger and all, against its bare calls in the same order. */

@@ -2,7 +2,15 @@ import { Command, CommanderError, Option } from 'commander'
 import { demo } from './commands/demo/demo.ts'
 import { doctor } from './commands/doctor.ts'
 import { manifest } from './commands/manifest.ts'
-import { listOperations, reconcileOperation, showOperation, type ListFilter } from './commands/operations.ts'
+import {
+  listOperations,
+  reconcileAll,
+  reconcileOperation,
+  showOperation,
+  type ListFilter,
+} from './commands/operations.ts'
+import { backupOperations } from './commands/operations/backup.ts'
+import { exportOperations, type ExportFlags } from './commands/operations/export.ts'
 import { serve } from './commands/serve.ts'
 import { optionRows, readOptions, UsageError, variableOf, type BridgeOptions, type Flags } from './options.ts'
 import { version } from './version.ts'
@@ -92,7 +100,7 @@ const addOperations = (
       const [unknown] = command.args
       throw new UsageError(
         unknown === undefined
-          ? 'operations needs one of: list, show ID, reconcile ID'
+          ? 'operations needs one of: list, show ID, reconcile ID|--all, backup FILE, export'
           : `unknown command 'operations ${unknown}'`,
       )
     })
@@ -116,11 +124,30 @@ const addOperations = (
   operations
     .command('reconcile')
     .description('find the truth of an uncertain receipt with read-only calls, and keep it')
-    .argument('<ID>', 'its request id')
+    .argument('[ID]', 'its request id')
+    .option('--all', 'every receipt that is uncertain, newest first')
     .option('--json', 'as JSON')
-    .action((id: string, flags: JsonFlag) =>
-      running((options) => reconcileOperation(options, id, asJson(flags))),
+    .action((id: string | undefined, { all = false, ...flags }: JsonFlag & { readonly all?: boolean }) => {
+      if ((id === undefined) !== all) throw new UsageError('operations reconcile needs an ID or --all')
+      return running((options) =>
+        id === undefined
+          ? reconcileAll(options, asJson(flags))
+          : reconcileOperation(options, id, asJson(flags)),
+      )
+    })
+  operations
+    .command('backup')
+    .description('copy the ledger to a new file, also while servers write')
+    .argument('<FILE>', 'must not exist')
+    .option('--json', 'as JSON')
+    .action((file: string, flags: JsonFlag) =>
+      running(async (options) => backupOperations(options, file, asJson(flags))),
     )
+  operations
+    .command('export')
+    .description('every receipt as a JSON line, oldest first, without texts')
+    .option('--with-texts', 'with titles, names, previews and the words of errors')
+    .action((flags: ExportFlags) => running((options) => exportOperations(options, flags)))
   operations.allowExcessArguments()
 }
 

@@ -1,10 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
-
-const PackageJson = Compile(Type.Object({ version: Type.String() }))
+import { packageVersion } from '@codex-thread-bridge/core/contract'
 
 /** The version of this package, from its package.json. */
-export const version: string = PackageJson.Parse(
-  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')),
-).version
+export const version = packageVersion(import.meta.url)

@@ -31,8 +31,13 @@ test('the compiled command begins with a shebang', () => {
 describe('is not understood: one line on stderr, nothing on stdout, exit 2', () => {
   test.each([
     ['an unknown option', ['--loud'], "error: unknown option '--loud'"],
-    ['an option of a later version', ['--max-sandbox', 'read-only'], "error: unknown option '--max-sandbox'"],
-    ['another option of a later version', ['--allow-root', '/'], "error: unknown option '--allow-root'"],
+    ['an option of a later version', ['--jobs-access', 'read-only'], "error: unknown option '--jobs-access'"],
+    ['another option of a later version', ['--documents-root', '/'], "error: unknown option '--documents-root'"],
+    [
+      'an allowed root that is not there',
+      ['doctor', '--allow-root', '/', '--allow-root', '/no/such/directory'],
+      'codex-thread-bridge: --allow-root must be an existing directory (received "/no/such/directory"); see --help',
+    ],
     ['an option without its value', ['--socket'], "error: option '--socket <PATH>' argument missing"],
     [
       'a bad value',
@@ -70,11 +75,11 @@ describe('is not understood: one line on stderr, nothing on stdout, exit 2', () 
   })
 
   test('an unknown variable, which is named', async () => {
-    expect(await runBridge(['doctor'], { env: { CODEX_THREAD_BRIDGE_ALLOW_ROOT: '/' } })).toEqual({
+    expect(await runBridge(['doctor'], { env: { CODEX_THREAD_BRIDGE_JOBS_ACCESS: 'read-only' } })).toEqual({
       code: 2,
       stdout: '',
       stderr:
-        'codex-thread-bridge: CODEX_THREAD_BRIDGE_ALLOW_ROOT is no variable of this version; see --help',
+        'codex-thread-bridge: CODEX_THREAD_BRIDGE_JOBS_ACCESS is no variable of this version; see --help',
     })
   })
 })

@@ -1,5 +1,7 @@
-import { resolve } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, join, resolve } from 'node:path'
+import { tempDir, type TempDir } from '@codex-thread-bridge/test-fixtures'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { optionRows, readOptions, UsageError, variableOf } from '../src/options.ts'
 
 const defaults = {
@@ -9,9 +11,11 @@ const defaults = {
   maxCallSeconds: 50,
   maxResultBytes: 65_536,
   deliveryMarkers: true,
+  ceiling: { maxSandbox: 'danger-full-access', allowRoots: [], network: true, escalation: false },
   logLevel: 'warn',
 }
-const none = new Map<string, string>()
+const none = new Map<string, readonly string[]>()
+const given = (flag: string, ...texts: readonly string[]) => new Map([[flag, texts]])
 
 test('has the defaults of the contract', () => {
   expect(readOptions(none, {})).toEqual(defaults)
@@ -35,7 +39,7 @@ const good = [
 
 describe.each(good)('%s %s', (flag, text, changed) => {
   test('is taken from the flag', () => {
-    expect(readOptions(new Map([[flag, text]]), {})).toEqual({ ...defaults, ...changed })
+    expect(readOptions(given(flag, text), {})).toEqual({ ...defaults, ...changed })
   })
   test('is taken from the variable', () => {
     expect(readOptions(none, { [variableOf({ flag })]: text })).toEqual({ ...defaults, ...changed })
@@ -48,6 +52,8 @@ const bad = [
   ['--profile', 'jobs', 'must be one of bridge'],
   ['--plugins', 'reads,jobs', 'must be one of threads, reads, goals, operations'],
   ['--plugins', ',', 'must be one of threads, reads, goals, operations'],
+  ['--max-sandbox', 'full', 'must be one of read-only, workspace-write, danger-full-access'],
+  ['--allow-root', '/no/such/directory', 'must be an existing directory'],
   ['--max-call-seconds', '4', 'must be a whole number from 5 to 280'],
   ['--max-call-seconds', '281', 'must be a whole number from 5 to 280'],
   ['--max-call-seconds', '5.5', 'must be a whole number from 5 to 280'],
@@ -61,7 +67,7 @@ const bad = [
 describe.each(bad)('%s %s', (flag, text, reason) => {
   const messageOf = (source: string): string => `${source} ${reason} (received ${JSON.stringify(text)})`
   test('is refused, naming the flag', () => {
-    const read = (): unknown => readOptions(new Map([[flag, text]]), {})
+    const read = (): unknown => readOptions(given(flag, text), {})
     expect(read).toThrow(new UsageError(messageOf(flag)))
   })
   test('is refused, naming the variable', () => {
@@ -72,13 +78,17 @@ describe.each(bad)('%s %s', (flag, text, reason) => {
 })
 
 test('an empty path is refused as a flag', () => {
-  const read = (): unknown => readOptions(new Map([['--socket', '']]), {})
+  const read = (): unknown => readOptions(given('--socket', ''), {})
   expect(read).toThrow(new UsageError('--socket must not be empty (received "")'))
+})
+
+test('the last of several wins where one is meant', () => {
+  expect(readOptions(given('--max-call-seconds', '60', '70'), {}).maxCallSeconds).toBe(70)
 })
 
 test('the flag goes before the variable', () => {
   const env = { CODEX_THREAD_BRIDGE_MAX_CALL_SECONDS: '100' }
-  expect(readOptions(new Map([['--max-call-seconds', '60']]), env).maxCallSeconds).toBe(60)
+  expect(readOptions(given('--max-call-seconds', '60'), env).maxCallSeconds).toBe(60)
 })
 
 test('an empty variable counts as unset', () => {
@@ -88,7 +98,7 @@ test('an empty variable counts as unset', () => {
 describe('delivery markers', () => {
   const variable = 'CODEX_THREAD_BRIDGE_NO_DELIVERY_MARKERS'
   test('are off with the flag', () => {
-    expect(readOptions(new Map([['--no-delivery-markers', 'false']]), {}).deliveryMarkers).toBe(false)
+    expect(readOptions(given('--no-delivery-markers', ''), {}).deliveryMarkers).toBe(false)
   })
   test.each([
     ['1', false],
@@ -105,8 +115,61 @@ describe('delivery markers', () => {
 })
 
 test('a variable that no option has is refused, for it may be meant to limit something', () => {
-  const read = (): unknown => readOptions(none, { CODEX_THREAD_BRIDGE_MAX_SANDBOX: 'read-only' })
-  expect(read).toThrow(new UsageError('CODEX_THREAD_BRIDGE_MAX_SANDBOX is no variable of this version'))
+  const read = (): unknown => readOptions(none, { CODEX_THREAD_BRIDGE_JOBS_ACCESS: 'read-only' })
+  expect(read).toThrow(new UsageError('CODEX_THREAD_BRIDGE_JOBS_ACCESS is no variable of this version'))
+})
+
+describe('the ceiling', () => {
+  const ceilingOf = (flags: typeof none, env: Readonly<Record<string, string>> = {}) =>
+    readOptions(flags, env).ceiling
+
+  test.each(['read-only', 'workspace-write', 'danger-full-access'])('is %s at most', (name) => {
+    expect(ceilingOf(given('--max-sandbox', name)).maxSandbox).toBe(name)
+    expect(ceilingOf(none, { CODEX_THREAD_BRIDGE_MAX_SANDBOX: name }).maxSandbox).toBe(name)
+  })
+
+  test('has no network and allows escalation when told so', () => {
+    expect(ceilingOf(given('--no-network', '')).network).toBe(false)
+    expect(ceilingOf(none, { CODEX_THREAD_BRIDGE_NO_NETWORK: '1' }).network).toBe(false)
+    expect(ceilingOf(given('--allow-escalation', '')).escalation).toBe(true)
+    expect(ceilingOf(none, { CODEX_THREAD_BRIDGE_ALLOW_ESCALATION: '1' }).escalation).toBe(true)
+  })
+
+  describe('in directories', () => {
+    let folder: TempDir
+    let root: string
+    beforeAll(() => {
+      folder = tempDir('opt')
+      root = realpathSync(folder.path)
+      mkdirSync(join(root, 'one'))
+      mkdirSync(join(root, 'two'))
+      symlinkSync('one', join(root, 'link'))
+      writeFileSync(join(root, 'file'), '')
+    })
+    afterAll(() => folder.remove())
+    const places = (...names: readonly string[]) => names.map((name) => join(root, name))
+
+    test('is all that were given, by their real paths, each once', () => {
+      const flags = given('--allow-root', ...places('one', 'two', 'link', 'one/'))
+      expect(ceilingOf(flags).allowRoots).toEqual(places('one', 'two'))
+    })
+
+    test('is what a variable lists, separated as in PATH', () => {
+      const env = { CODEX_THREAD_BRIDGE_ALLOW_ROOT: places('link', 'two').join(delimiter) }
+      expect(ceilingOf(none, env).allowRoots).toEqual(places('one', 'two'))
+    })
+
+    test('is what the flags give when there is a variable too', () => {
+      const env = { CODEX_THREAD_BRIDGE_ALLOW_ROOT: join(root, 'two') }
+      expect(ceilingOf(given('--allow-root', join(root, 'one')), env).allowRoots).toEqual(places('one'))
+    })
+
+    test.each(['missing', 'file'])('refuses what is no directory: %s', (name) => {
+      const [place = ''] = places(name)
+      const message = `--allow-root must be an existing directory (received ${JSON.stringify(place)})`
+      expect(() => ceilingOf(given('--allow-root', place))).toThrow(new UsageError(message))
+    })
+  })
 })
 
 test('every option has a variable of its own', () => {
@@ -115,6 +178,10 @@ test('every option has a variable of its own', () => {
     'CODEX_THREAD_BRIDGE_STATE_DIR',
     'CODEX_THREAD_BRIDGE_PROFILE',
     'CODEX_THREAD_BRIDGE_PLUGINS',
+    'CODEX_THREAD_BRIDGE_MAX_SANDBOX',
+    'CODEX_THREAD_BRIDGE_ALLOW_ROOT',
+    'CODEX_THREAD_BRIDGE_NO_NETWORK',
+    'CODEX_THREAD_BRIDGE_ALLOW_ESCALATION',
     'CODEX_THREAD_BRIDGE_MAX_CALL_SECONDS',
     'CODEX_THREAD_BRIDGE_MAX_RESULT_BYTES',
     'CODEX_THREAD_BRIDGE_NO_DELIVERY_MARKERS',

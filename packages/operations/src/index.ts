@@ -1,9 +1,8 @@
-import { definePlugin } from '@codex-thread-bridge/core/contract'
+import { definePlugin, packageVersion } from '@codex-thread-bridge/core/contract'
 import type { OperationsPort } from '@codex-thread-bridge/core/host'
 import { getCapabilities, type About } from './get-capabilities.ts'
 import { getOperation } from './get-operation.ts'
 import { listOperations } from './list-operations.ts'
-import { version } from './version.ts'
 
 export { type About } from './get-capabilities.ts'
 
@@ -12,6 +11,6 @@ export const createOperationsPlugin = (operations: OperationsPort, about: About)
   definePlugin({
     name: 'operations',
     family: 'bridge',
-    version,
+    version: packageVersion(import.meta.url),
     tools: [getOperation(operations), listOperations(operations), getCapabilities(operations, about)],
   })

@@ -1,8 +1,8 @@
-import { definePlugin } from '@codex-thread-bridge/core/contract'
+import { definePlugin, packageVersion } from '@codex-thread-bridge/core/contract'
 import { createTurnWatcher } from '@codex-thread-bridge/core/threads'
 import { listThreads } from './list-threads.ts'
 import { readThread } from './read-thread.ts'
-import { version } from './version.ts'
+
 import { waitThread } from './wait-thread.ts'
 
 /** list_threads, read_thread and wait_thread: they see threads and never touch them. */
@@ -11,7 +11,7 @@ export const createReadsPlugin = () => {
   return definePlugin({
     name: 'reads',
     family: 'bridge',
-    version,
+    version: packageVersion(import.meta.url),
     tools: [listThreads, readThread, waitThread(watcher)],
     setup: (scope) => scope.onClose(() => watcher.close()),
   })

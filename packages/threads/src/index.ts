@@ -1,4 +1,4 @@
-import { definePlugin } from '@codex-thread-bridge/core/contract'
+import { definePlugin, packageVersion } from '@codex-thread-bridge/core/contract'
 import { createAllowedProfiles } from '@codex-thread-bridge/core/policy'
 import { createThread } from './create-thread.ts'
 import { sendMessageToThread } from './send-message-to-thread.ts'
@@ -8,6 +8,6 @@ export const createThreadsPlugin = () =>
   definePlugin({
     name: 'threads',
     family: 'bridge',
-    version: '0.0.0',
+    version: packageVersion(import.meta.url),
     tools: [createThread(createAllowedProfiles()), sendMessageToThread],
   })

@@ -1,6 +1,7 @@
 import { createHost, type Host } from '@codex-thread-bridge/core/host'
 import type { AppServer, Plugin } from '@codex-thread-bridge/core/contract'
 import { openLedger, Receipt } from '@codex-thread-bridge/core/ledger'
+import { openCeiling, type Ceiling } from '@codex-thread-bridge/core/policy'
 import type { Method } from '@codex-thread-bridge/core/protocol'
 import { createAppServer } from '@codex-thread-bridge/core/transport'
 import { createThreadsPlugin } from '@codex-thread-bridge/threads'
@@ -13,6 +14,8 @@ export interface BridgeOptions {
   readonly stateDir?: string
   readonly timeouts?: Partial<Record<Method, number>>
   readonly deliveryMarkers?: boolean
+  /** Where it differs from the open one. */
+  readonly ceiling?: Partial<Ceiling>
   readonly callMs?: number
   /** Runs before each App Server method of a mutation is sent. */
   readonly beforeCall?: (method: Method) => Promise<void>
@@ -45,7 +48,10 @@ export const startBridge = async (options: BridgeOptions): Promise<Bridge> => {
       }),
     ),
     ledger: () => openLedger({ stateDir, socketPath: options.socketPath }),
-    policy: { deliveryMarkers: options.deliveryMarkers ?? true },
+    policy: {
+      deliveryMarkers: options.deliveryMarkers ?? true,
+      ceiling: { ...openCeiling, ...options.ceiling },
+    },
     ...(options.callMs === undefined ? {} : { limits: { callMs: options.callMs } }),
   })
   const plugin: Plugin = createThreadsPlugin()

@@ -1,4 +1,10 @@
-import { startWorld, testedVersions, type FaultAction, type World } from '@codex-thread-bridge/test-fixtures'
+import {
+  poll,
+  startWorld,
+  testedVersions,
+  type FaultAction,
+  type World,
+} from '@codex-thread-bridge/test-fixtures'
 import type { Method } from '@codex-thread-bridge/core/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshId, startBridge, type Bridge } from './bridge.ts'
@@ -89,7 +95,15 @@ describe.each(testedVersions)('a creation on App Server %s whose', (version) => 
         expect(again).toMatchObject({ replayed: true, status: receipt.status })
         expect(world.proxy.reached(step).length - before).toBe(reached)
 
-        const found = await bridge.reconcile(request_id)
+        // The server may still be at it: reconciliation then says so, and is asked again.
+        const expected = state === 'unknown' ? verdictOf(step, reached).verdict : undefined
+        const found = await poll(
+          async () => {
+            const receipt = await bridge.reconcile(request_id)
+            return receipt.reconciliation?.verdict === expected && receipt
+          },
+          { what: `the verdict ${expected}` },
+        )
         if (state === 'unknown') {
           const { verdict, ...rest } = verdictOf(step, reached)
           expect(found).toMatchObject({ ...rest, reconciliation: { verdict, serverVersion: version } })

@@ -1,11 +1,14 @@
-import { asBridgeError, type BridgeError } from '@codex-thread-bridge/core/contract'
+import { asBridgeError } from '@codex-thread-bridge/core/contract'
+import type { Host } from '@codex-thread-bridge/core/host'
 import { Receipt } from '@codex-thread-bridge/core/ledger'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { compose } from '../compose.ts'
 import { jsonLog } from '../log.ts'
-import { UsageError, type BridgeOptions } from '../options.ts'
+import type { BridgeOptions } from '../options.ts'
 import { table } from '../table.ts'
+import { reportError, type Output } from './operations/output.ts'
+import { lineOf, reconcileEach, sentenceOf, summarise, type Outcome } from './operations/reconcile-all.ts'
 
 const receiptShape = Compile(Receipt)
 /** The members of list_operations' rows that are shown. */
@@ -23,10 +26,6 @@ const pageShape = Compile(
     nextCursor: Type.Union([Type.String(), Type.Null()]),
   }),
 )
-
-interface Output {
-  readonly json: boolean
-}
 
 export interface ListFilter {
   readonly status?: string
@@ -74,23 +73,15 @@ const shown = (answer: unknown): string => {
   return table(rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
 }
 
-const reportError = ({ code, message, hint, field, next }: BridgeError, { json }: Output): number => {
-  if (code === 'invalid_arguments' || code === 'invalid_cursor') throw new UsageError(message)
-  if (json) console.log(JSON.stringify({ error: { code, message, hint, field, next } }, null, 2))
-  else console.error(`${code}: ${message} ${hint}`)
-  return 1
-}
-
-/** One call of an operations tool, printed. */
-const printCall = async (
+/** Runs `act` with the operations tools; resolves to the exit code. */
+const withHost = async (
   options: BridgeOptions,
   output: Output,
-  call: { readonly tool: string; readonly args: object; readonly plain: (answer: unknown) => string },
+  act: (host: Host) => Promise<void>,
 ): Promise<number> => {
   const host = await compose({ ...options, plugins: ['threads', 'operations'] }, jsonLog(options.logLevel))
   try {
-    const answer = await host.call(call.tool, call.args)
-    console.log(output.json ? JSON.stringify(answer, null, 2) : call.plain(answer))
+    await act(host)
     return 0
   } catch (error) {
     return reportError(asBridgeError(error), output)
@@ -98,6 +89,17 @@ const printCall = async (
     await host.close()
   }
 }
+
+/** One call of an operations tool, printed. */
+const printCall = (
+  options: BridgeOptions,
+  output: Output,
+  call: { readonly tool: string; readonly args: object; readonly plain: (answer: unknown) => string },
+): Promise<number> =>
+  withHost(options, output, async (host) => {
+    const answer = await host.call(call.tool, call.args)
+    console.log(output.json ? JSON.stringify(answer, null, 2) : call.plain(answer))
+  })
 
 /** What is not a number stays as it is, for the tool to refuse. */
 const numberOf = (text: string | undefined): unknown =>
@@ -128,4 +130,16 @@ export const reconcileOperation = (
     tool: 'get_operation',
     args: { request_id: requestId, reconcile: true },
     plain: shown,
+  })
+
+/** The same for every receipt that is uncertain: a line each as it comes, then how many became what. */
+export const reconcileAll = (options: BridgeOptions, output: Output): Promise<number> =>
+  withHost(options, output, async (host) => {
+    const outcomes: Outcome[] = []
+    for await (const outcome of reconcileEach(host)) {
+      outcomes.push(outcome)
+      if (!output.json) console.log(lineOf(outcome))
+    }
+    const summary = summarise(outcomes)
+    console.log(output.json ? JSON.stringify({ data: outcomes, summary }, null, 2) : sentenceOf(summary))
   })

@@ -1,9 +1,22 @@
+import { existsSync } from 'node:fs'
+import { BridgeError } from '@codex-thread-bridge/core/contract'
+import type { Host } from '@codex-thread-bridge/core/host'
+import { otherLedgerPaths } from '@codex-thread-bridge/core/ledger'
 import { serveStdio } from '@codex-thread-bridge/mcp'
-import { compose } from '../compose.ts'
+import { compose, ledgerPlaceOf } from '../compose.ts'
 import { instructions } from '../instructions.ts'
 import { jsonLog } from '../log.ts'
 import type { BridgeOptions } from '../options.ts'
 import { version } from '../version.ts'
+
+/** Two contents of one request id are for a person to settle, before anything is sent. Other errors come with a call. */
+const refuseImportConflict = async (options: BridgeOptions, host: Host): Promise<void> => {
+  const place = ledgerPlaceOf(options, host.operations.describe().appServer.socket.configured)
+  if (!otherLedgerPaths(place).some((path) => existsSync(path))) return
+  await host.operations.ledger().catch((error: unknown) => {
+    if (BridgeError.is(error) && error.code === 'ledger_import_conflict') throw error
+  })
+}
 
 /** Serves MCP on stdio until the client goes or a signal comes. */
 export const serve = async (options: BridgeOptions): Promise<number> => {
@@ -13,6 +26,7 @@ export const serve = async (options: BridgeOptions): Promise<number> => {
     )
   const log = jsonLog(options.logLevel)
   const host = await compose(options, log)
+  await refuseImportConflict(options, host)
   const serving = await serveStdio(host, {
     name: 'codex-thread-bridge',
     title: 'Codex Thread Bridge',

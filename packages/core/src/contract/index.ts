@@ -45,3 +45,4 @@ export {
 export { annotationsOf, manifestOf, type Annotations, type Manifest, type ManifestTool } from './manifest.ts'
 export { checkSchemaGate } from './schema-gate.ts'
 export { given } from './given.ts'
+export { packageVersion } from './package-version.ts'

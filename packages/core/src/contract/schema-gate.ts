@@ -2,8 +2,8 @@ import { BridgeError } from './errors.ts'
 import type { AnyTool } from './tool.ts'
 
 const NAME = /^[a-z][a-z0-9_]*$/
-/** `mcp__<server>__<tool>` must stay within 64; the shortest server name in use has 7 characters less. */
-const NAME_MAX = 50
+/** Server and tool name together have at most 57 characters; `codex-thread-bridge` takes 19 of them. */
+const NAME_MAX = 38
 const DESCRIPTION_MAX = 1_000
 const BANNED_IN_INPUT = [
   'anyOf',

@@ -98,5 +98,8 @@ export const explain = (
   const field = dotted(path)
   const name = field === '' ? 'The arguments' : `\`${field}\``
   const told = error.keyword === 'maxLength' ? '' : ` (received ${shown(received)})`
-  return { field, message: `${name} ${ruleOf(error, received)}${told}.` }
+  // Clients that parse JSON-looking strings turn a cursor into an object.
+  const advice =
+    path.at(-1) === 'cursor' && error.keyword === 'type' ? ' Pass the string exactly as it was returned.' : ''
+  return { field, message: `${name} ${ruleOf(error, received)}${told}.${advice}` }
 }

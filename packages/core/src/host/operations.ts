@@ -124,7 +124,10 @@ export class Operations {
   async #look(receipt: Receipt, options: CallOptions): Promise<Verdict> {
     // The Python bridge kept no steps and no markers: that none stands there does not mean that nothing was sent.
     if ((receipt.fingerprintVersion ?? 1) < FINGERPRINT_VERSION)
-      return { verdict: 'unknowable', looked: { reason: 'an older bridge recorded neither steps nor markers' } }
+      return {
+        verdict: 'unknowable',
+        looked: { reason: 'an older bridge recorded neither steps nor markers' },
+      }
     const entry = this.#registry.ofReceipt(receipt.family, receipt.operation)
     if (entry?.tool.kind !== 'mutation' || entry.tool.reconcile === undefined)
       return { verdict: 'unknowable', looked: { reason: `no loaded plugin reconciles ${receipt.operation}` } }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Database } from 'better-sqlite3'
@@ -37,7 +37,7 @@ type Row = Content & { readonly requestId: string }
 
 interface Source {
   readonly path: string
-  /** As it was before its rows were read; undefined while something of it stands in a journal. */
+  /** As it was before its rows were read; undefined when that would not show every later write. */
   readonly state: string | undefined
   readonly db: Database
 }
@@ -89,19 +89,15 @@ const openSource = (db: Database, path: string, options: ImportOptions): Source 
     }
   })
 
-/** Size, time and SQLite's own counter of changes: a clock that ticks too slowly hides no write. */
+/** Two writes within one tick of the file system's clock look alike: a file that was just written is not remembered. */
+const SETTLED_MS = 2_000
+
+/** What changes with every write; no look inside, since closing a file drops this process's locks on it. */
 const stateOf = (path: string): string | undefined => {
-  if (['-wal', '-journal'].some((end) => (statSync(path + end, { throwIfNoEntry: false })?.size ?? 0) > 0))
-    return undefined
-  const { ino, size, mtimeNs } = statSync(path, { bigint: true })
-  const counter = Buffer.alloc(4)
-  const file = openSync(path, 'r')
-  try {
-    readSync(file, counter, 0, 4, 24)
-  } finally {
-    closeSync(file)
-  }
-  return [ino, size, mtimeNs, counter.readUInt32BE()].join(' ')
+  const journals = ['-wal', '-journal'].map((end) => statSync(path + end, { throwIfNoEntry: false }))
+  const { ino, size, mtimeMs, mtimeNs } = statSync(path, { bigint: true })
+  const settled = Date.now() - Number(mtimeMs) >= SETTLED_MS
+  return settled && journals.every((journal) => !journal?.size) ? [ino, size, mtimeNs].join(' ') : undefined
 }
 
 const takeAll = (db: Database, path: string, sources: readonly Source[]): void => {

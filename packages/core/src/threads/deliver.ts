@@ -4,6 +4,7 @@ import type { ReceiptPatch } from '../ledger/receipt.ts'
 import type { Params } from '../protocol/methods.ts'
 import { textInput } from './message-text.ts'
 import { startedTurn, watchForMessage } from './recording.ts'
+import { listTurns } from './thread-reading.ts'
 
 /** Refusals of turn/steer that prove that the message was not delivered. */
 const STEER_REFUSED = /no active turn|expected active turn/i
@@ -53,7 +54,7 @@ export const deliverTurn = async (
 
 /** `turn/steer` of the newest turn; a refusal that proves non-delivery is followed by `turn/start`, once. */
 export const deliverSteer = async (ctx: Delivering, threadId: string, text: string): Promise<Delivered> => {
-  const newest = await ctx.call('thread/turns/list', { threadId, limit: 1, itemsView: 'notLoaded' })
+  const newest = await listTurns(ctx, { threadId, limit: 1, itemsView: 'notLoaded' })
   const turnId = newest.data[0]?.id
   if (turnId === undefined) return deliverTurn(ctx, threadId, text)
   const watch = watchForMessage(ctx, threadId)

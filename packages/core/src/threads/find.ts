@@ -5,6 +5,7 @@ import type { Receipt, Step } from '../ledger/receipt.ts'
 import type { Turn } from '../protocol/items.ts'
 import { methodSpec } from '../protocol/methods.ts'
 import { isOurs, type RecordedMessage } from './recording.ts'
+import { listTurns } from './thread-reading.ts'
 
 const PAGE = 100
 const SLACK_MS = 2_000
@@ -91,7 +92,7 @@ export const inHistory = async (
   for (let pages = 0; pages < TURN_PAGES && !complete; pages += 1) {
     looked.calls += 1
     looked.pages += 1
-    const page = await ctx.call('thread/turns/list', {
+    const page = await listTurns(ctx, {
       threadId,
       limit: PAGE,
       itemsView: 'summary',

@@ -1,7 +1,7 @@
 import { AppServerError } from '../contract/errors.ts'
 import type { ReconcileContext, Verdict } from '../contract/tool.ts'
 import type { Receipt } from '../ledger/receipt.ts'
-import { inHistory, inQueue, lastSent, type History, type Looked } from './find.ts'
+import { inHistory, inQueue, lastSent, type Looked } from './find.ts'
 
 const DISPATCH = ['turn/start', 'turn/steer', 'thread/queue/add']
 /** A message between queue and history is in neither for up to 59 ms (measured). */
@@ -57,7 +57,7 @@ const search = async (
   const before = await queueOf(ctx, threadId, marker, looked)
   if (before.queued) return queued(looked)
   await ctx.clock.sleep(HAND_OVER_MS, ctx.signal)
-  const { message, active, complete } = await historyOf(ctx, threadId, marker, sentAtMs, looked)
+  const { message, active, complete } = await inHistory(ctx, threadId, marker, sentAtMs, looked)
   if (message !== undefined) {
     const as = receipt.delivery?.as === 'queue' ? 'queue' : message.first ? 'turn' : 'steer'
     const { turnId, itemId } = message
@@ -69,23 +69,6 @@ const search = async (
   return serverGone(ctx, receipt) && after.empty && complete
     ? { verdict: 'not_delivered', looked: { ...looked, note: `${SERVER_CHANGED}; ${NEEDS_RESUME}` } }
     : { verdict: 'not_found', looked }
-}
-
-/** A thread that has no turn yet has no message. */
-const historyOf = async (
-  ctx: ReconcileContext,
-  threadId: string,
-  marker: string,
-  sentAtMs: number,
-  looked: Looked,
-): Promise<History> => {
-  try {
-    return await inHistory(ctx, threadId, marker, sentAtMs, looked)
-  } catch (error) {
-    if (AppServerError.is(error) && error.code === 'thread_not_materialized')
-      return { active: false, complete: true }
-    throw error
-  }
 }
 
 const queued = (looked: Looked): Verdict => ({

@@ -8,6 +8,7 @@ import type { Environment } from '../protocol/items.ts'
 import { settingsOf } from './environment-settings.ts'
 import { deliverQueued, deliverSteer, deliverTurn, type Delivered } from './deliver.ts'
 import { unsubscribe } from './recording.ts'
+import { threadOf } from './thread-reading.ts'
 
 /** What to do when the thread has a running turn or queued messages. */
 export const ifBusy = ['refuse', 'steer', 'queue'] as const
@@ -85,7 +86,7 @@ const deliver = (
 
 /** Whether it has a running turn or a queued message (which starts by itself at the resume), and where its rollout is. */
 const look = async (ctx: Sending, threadId: string) => {
-  const { thread } = await ctx.call('thread/read', { threadId })
+  const thread = await threadOf(ctx, threadId)
   return { path: thread.path, busy: thread.status.type === 'active' || (await hasQueued(ctx, threadId)) }
 }
 

@@ -49,7 +49,7 @@ describe('a wrong argument', () => {
     [
       { request_id: 'a', cursor: { kind: 'turns' } },
       'cursor',
-      '`cursor` must be a string (received {"kind":"turns"}).',
+      '`cursor` must be a string (received {"kind":"turns"}). Pass the string exactly as it was returned.',
     ],
     [{ request_id: 'a', roots: ['x', 1] }, 'roots.1', '`roots.1` must be a string (received 1).'],
     [[], '', 'The arguments must be an object (received []).'],

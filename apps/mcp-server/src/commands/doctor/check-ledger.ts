@@ -3,7 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { asBridgeError } from '@codex-thread-bridge/core/contract'
-import { fileSystemKind, ledgerPlace, openLedger, type LedgerPlace } from '@codex-thread-bridge/core/ledger'
+import {
+  checkIntegrity,
+  fileSystemKind,
+  ledgerPlace,
+  openLedger,
+  type LedgerPlace,
+} from '@codex-thread-bridge/core/ledger'
 import { fail, ok, quoted, warn, type Check } from './check.ts'
 
 const MIB = 1024 * 1024
@@ -53,7 +59,28 @@ const checkFile = (path: string): Check => {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (stats === undefined) return ok('ledger', `${path} (made by the first mutation)`)
   if (!stats.isFile()) return fail('ledger', `${path} is no plain file`, `ls -ld ${quoted(path)}`)
-  return notPrivate(path, stats, '600') ?? ok('ledger', `${path}, ${(stats.size / MIB).toFixed(1)} MiB`)
+  // SQLite gives its own files the mode of the ledger; someone may have changed that since.
+  for (const file of [path, `${path}-wal`, `${path}-shm`].filter((name) => existsSync(name))) {
+    const open = notPrivate(file, statSync(file), '600')
+    if (open !== undefined) return open
+  }
+  return ok('ledger', `${path}, ${(stats.size / MIB).toFixed(1)} MiB`)
+}
+
+/** Reads through a ledger that is there and not empty. */
+const checkContents = async (path: string): Promise<readonly Check[]> => {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return []
+  const aside = `mv ${quoted(path)} ${quoted(`${path}.damaged`)} # then copy a backup there; without one its receipts are forgotten`
+  try {
+    const [first, ...more] = await checkIntegrity(path)
+    if (first === undefined) return [ok('integrity', 'nothing wrong')]
+    return [fail('integrity', `${first}${more.length === 0 ? '' : ', and more'}`, aside)]
+  } catch (error) {
+    const { code, message, hint } = asBridgeError(error)
+    const what = `${message} (${code})`
+    if (code === 'ledger_locked') return [warn('integrity', what, hint)]
+    return [fail('integrity', what, code === 'ledger_corrupt' ? aside : hint)]
+  }
 }
 
 const checkFileSystem = (directory: string): Check => {
@@ -91,9 +118,16 @@ const checkDriver = async (): Promise<Check> => {
   }
 }
 
-/** The ledger's file, its directory, its file system, its driver and the space for it. Makes nothing there. */
+/** The ledger's file, what is in it, its directory, file system and driver, and the space for it. Makes nothing there. */
 export const checkLedger = async (place: LedgerPlace): Promise<readonly Check[]> => {
   const { path } = ledgerPlace(place)
   const directory = nearestExisting(dirname(path))
-  return [checkFile(path), checkFileSystem(directory), checkSpace(directory), await checkDriver()]
+  const file = checkFile(path)
+  return [
+    file,
+    ...(file.state === 'ok' ? await checkContents(path) : []),
+    checkFileSystem(directory),
+    checkSpace(directory),
+    await checkDriver(),
+  ]
 }

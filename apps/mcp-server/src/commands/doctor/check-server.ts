@@ -46,7 +46,7 @@ const checkVersion = ({ version }: ServerInfo): Check => {
   if (compareVersions(version, oldest) < 0)
     return warn('version', `Codex ${version}; ${tested}`, 'codex update')
   if (compareVersions(version, newest) > 0)
-    return warn('version', `Codex ${version}; ${tested}`, 'npm install -g codex-thread-bridge@latest')
+    return warn('version', `Codex ${version}; ${tested}`, 'codex-thread-bridge --version; then update the bridge')
   return ok('version', `Codex ${version}; ${tested}`)
 }
 
