@@ -6,11 +6,17 @@ import { Compile } from 'typebox/compile'
 
 export const OLDEST_CODEX = '0.153.4'
 export const NEWEST_CODEX = '0.171.0'
-export const testedVersions = [OLDEST_CODEX, NEWEST_CODEX] as const
+/** A version that npm installed for the tests, or one that lies in the folder CODEX_COMPAT_CACHE. */
+export type CodexVersion = string
 
-export type TestedVersion = (typeof testedVersions)[number]
-/** A tested version, or any other one that lies in the folder CODEX_COMPAT_CACHE. */
-export type CodexVersion = TestedVersion | (string & {})
+/** Every version that the real-server tests run with, oldest first: `npm test` and `npm run test:compat` together. */
+export const compatVersions: readonly CodexVersion[] = [OLDEST_CODEX, '0.154.0', '0.163.0', NEWEST_CODEX]
+
+/** What real-server tests run with now: the oldest and the newest, or those that CODEX_TEST_VERSIONS names, with commas. */
+export const testedVersions: readonly CodexVersion[] = process.env.CODEX_TEST_VERSIONS?.split(',') ?? [
+  OLDEST_CODEX,
+  NEWEST_CODEX,
+]
 
 const installedAs: ReadonlyMap<string, string> = new Map([
   [OLDEST_CODEX, 'codex-0-153'],

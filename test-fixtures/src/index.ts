@@ -1,10 +1,10 @@
 export { type AppServerOptions, type AppServerProcess, startAppServer } from './app-server.ts'
 export {
   codexBinary,
+  compatVersions,
   type CodexVersion,
   NEWEST_CODEX,
   OLDEST_CODEX,
-  type TestedVersion,
   testedVersions,
 } from './codex-binary.ts'
 export { type CodexHome, type CodexHomeOptions, createCodexHome } from './codex-home.ts'

@@ -32,7 +32,11 @@ describe('is not understood: one line on stderr, nothing on stdout, exit 2', () 
   test.each([
     ['an unknown option', ['--loud'], "error: unknown option '--loud'"],
     ['an option of a later version', ['--jobs-access', 'read-only'], "error: unknown option '--jobs-access'"],
-    ['another option of a later version', ['--documents-root', '/'], "error: unknown option '--documents-root'"],
+    [
+      'another option of a later version',
+      ['--documents-root', '/'],
+      "error: unknown option '--documents-root'",
+    ],
     [
       'an allowed root that is not there',
       ['doctor', '--allow-root', '/', '--allow-root', '/no/such/directory'],
@@ -48,14 +52,15 @@ describe('is not understood: one line on stderr, nothing on stdout, exit 2', () 
     [
       'a family of commands alone',
       ['operations'],
-      'codex-thread-bridge: operations needs one of: list, show ID, reconcile ID; see --help',
+      'codex-thread-bridge: operations needs one of: list, show ID, reconcile ID|--all, backup FILE, export; see --help',
     ],
     [
       'an unknown command of a family',
-      ['operations', 'backup'],
-      "codex-thread-bridge: unknown command 'operations backup'; see --help",
+      ['operations', 'forget'],
+      "codex-thread-bridge: unknown command 'operations forget'; see --help",
     ],
     ['a command without its argument', ['operations', 'show'], "error: missing required argument 'ID'"],
+    ['another one', ['operations', 'backup'], "error: missing required argument 'FILE'"],
     [
       'a word too many',
       ['doctor', 'now'],

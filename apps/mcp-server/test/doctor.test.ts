@@ -1,7 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { defaultStateDir, ledgerPlace } from '@codex-thread-bridge/core/ledger'
+import { defaultStateDir, ledgerPlace, openLedger } from '@codex-thread-bridge/core/ledger'
 import { at, startWorld, tempDir, testedVersions, type World } from '@codex-thread-bridge/test-fixtures'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runBridge } from './run-bridge.ts'
@@ -173,6 +181,63 @@ describe('the ledger', () => {
     const { check } = await examine(socket)
     expect(check('ledger')).toMatchObject({ state: 'ok', message: `${ledgerFile()}, 0.0 MiB` })
     expect(readdirSync(stateDir)).toHaveLength(1)
+  })
+
+  const filled = async (): Promise<void> => {
+    const ledger = await openLedger({ stateDir, socketPath: socket })
+    for (let i = 0; i < 60; i++) {
+      const requestId = `request-${String(i)}`
+      const times = { startedAt: i, updatedAt: i }
+      const receipt = { requestId, operation: 'create_thread', status: 'accepted', next: 'none' } as const
+      ledger.claim({
+        fingerprint: 'f',
+        receipt: { ...receipt, ...times, retrySafe: false, steps: [], padding: 'x'.repeat(4_000) },
+      })
+    }
+    ledger.close()
+  }
+
+  test('with receipts is read through, and left as it is', async () => {
+    await filled()
+    const look = () => [readdirSync(stateDir), readFileSync(ledgerFile())]
+    const before = look()
+    const { check } = await examine(socket)
+    expect(check('integrity')).toEqual({ name: 'integrity', state: 'ok', message: 'nothing wrong' })
+    expect(look()).toEqual(before)
+  })
+
+  test('that is damaged fails, with what to do about it', async () => {
+    await filled()
+    const bytes = readFileSync(ledgerFile())
+    bytes.fill(0xa5, 4_096 * 20)
+    writeFileSync(ledgerFile(), bytes)
+    const { code, check } = await examine(socket)
+    expect(code).toBe(1)
+    expect(check('integrity')).toMatchObject({
+      state: 'fail',
+      next: `mv ${ledgerFile()} ${ledgerFile()}.damaged # then copy a backup there; without one its receipts are forgotten`,
+    })
+  })
+
+  test('that is no ledger fails', async () => {
+    mkdirSync(stateDir, { mode: 0o700 })
+    writeFileSync(ledgerFile(), 'not a database, but long enough to look like one\n'.repeat(50), {
+      mode: 0o600,
+    })
+    const { check } = await examine(socket)
+    expect(check('integrity')).toMatchObject({
+      state: 'fail',
+      message: expect.stringContaining('(ledger_corrupt)') as unknown,
+    })
+  })
+
+  test('whose write-ahead log others can read fails, with the chmod', async () => {
+    await filled()
+    writeFileSync(`${ledgerFile()}-wal`, '', { mode: 0o600 })
+    chmodSync(`${ledgerFile()}-wal`, 0o644)
+    const { check } = await examine(socket)
+    expect(check('ledger')).toMatchObject({ state: 'fail', next: `chmod 600 ${ledgerFile()}-wal` })
+    expect(check('integrity')).toBeUndefined()
   })
 })
 

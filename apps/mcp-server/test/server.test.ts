@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, realpathSync } from 'node:fs'
 import { at, NEWEST_CODEX, startWorld, tempDir, type World } from '@codex-thread-bridge/test-fixtures'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { instructions } from '../src/instructions.ts'
@@ -79,6 +79,22 @@ test('passes its budgets and the choice of markers on', async () => {
   const answer = structured(await bridge.ask(1, 'tools/call', call('get_capabilities')))
   expect(at(answer, 'limits')).toEqual({ callMs: 7_000, resultBytes: 5_000 })
   expect(at(answer, 'capabilities.deliveryMarkers')).toBe(false)
+  bridge.endInput()
+  expect(await bridge.exited).toBe(0)
+})
+
+test('passes the ceiling on', async () => {
+  const ceiling = ['--max-sandbox', 'workspace-write', '--no-network', '--allow-escalation']
+  const bridge = await start(...ceiling, '--allow-root', world.cwd, '--allow-root', state.path)
+  const answer = structured(await bridge.ask(1, 'tools/call', call('get_capabilities')))
+  expect(at(answer, 'ceiling')).toEqual({
+    maxSandbox: 'workspace-write',
+    allowRoots: [realpathSync(world.cwd), realpathSync(state.path)],
+    network: false,
+    escalation: true,
+  })
+  const full = call('create_thread', { request_id: 'full', cwd: world.cwd, sandbox: 'danger-full-access' })
+  expect(at(await bridge.ask(2, 'tools/call', full), 'result.isError')).toBe(true)
   bridge.endInput()
   expect(await bridge.exited).toBe(0)
 })

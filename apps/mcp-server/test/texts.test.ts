@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { testedVersions as fixtureVersions } from '@codex-thread-bridge/test-fixtures'
+import { compatVersions } from '@codex-thread-bridge/test-fixtures'
 import { expect, test } from 'vitest'
 import { quoted } from '../src/commands/doctor/check.ts'
 import { instructions } from '../src/instructions.ts'
@@ -20,7 +20,7 @@ test('the version is that of package.json', () => {
 })
 
 test('the tested versions are the ones that the tests run with', () => {
-  expect(testedVersions).toEqual(fixtureVersions)
+  expect(testedVersions).toEqual(compatVersions)
 })
 
 test('a log line is JSON with time, level and event; less severe ones are left out', () => {

@@ -24,6 +24,7 @@ const start = async () => {
   const ledger = memoryLedger()
   const unknown = receipt({
     requestId: 'lost',
+    fingerprintVersion: 3,
     operation: 'find_again',
     status: 'outcome_unknown',
     next: 'reconcile',

@@ -19,6 +19,8 @@ export interface BridgeOptions {
   readonly callMs?: number
   /** Runs before each App Server method of a mutation is sent. */
   readonly beforeCall?: (method: Method) => Promise<void>
+  /** Runs after each answer to one, before the bridge sees it. */
+  readonly afterCall?: (method: Method) => Promise<void>
 }
 
 export interface Bridge {
@@ -39,7 +41,7 @@ export const startBridge = async (options: BridgeOptions): Promise<Bridge> => {
   const stateDir = options.stateDir ?? own?.path ?? ''
   const host = createHost({
     appServer: hooked(
-      options.beforeCall,
+      options,
       createAppServer({
         socketPath: options.socketPath,
         version: '0.0.0',
@@ -70,13 +72,15 @@ export const startBridge = async (options: BridgeOptions): Promise<Bridge> => {
   }
 }
 
-/** The same App Server with a moment to act in before each call of a mutation. */
-const hooked = (before: BridgeOptions['beforeCall'], appServer: AppServer): AppServer => {
-  if (before === undefined) return appServer
+/** The same App Server with moments to act in around each call of a mutation. */
+const hooked = ({ beforeCall, afterCall }: BridgeOptions, appServer: AppServer): AppServer => {
+  if (beforeCall === undefined && afterCall === undefined) return appServer
   const { actions } = appServer
   const call: typeof actions.call = async (method, params, options) => {
-    await before(method)
-    return actions.call(method, params, options)
+    await beforeCall?.(method)
+    const answer = await actions.call(method, params, options)
+    await afterCall?.(method)
+    return answer
   }
   const withHook: typeof actions = {
     call,

@@ -220,6 +220,16 @@ describe.each(testedVersions)('the ceiling on App Server %s', (version) => {
       await expectKept(await bridgeWith(ceiling), await foreign(params), code, caller)
     })
 
+    it('or widened after the bridge had made it', async () => {
+      const bridge = await bridgeWith({})
+      const { threadId = '' } = await create(bridge, { prompt: 'first' }).call
+      const client = await world.openClient()
+      await client.call('thread/resume', { threadId, excludeTurns: true })
+      await client.runTurn(threadId, 'wider', { sandboxPolicy: { type: 'dangerFullAccess' } })
+      await client.close()
+      await expectKept(bridge, threadId, 'escalation_refused', { sandbox: 'read-only' })
+    })
+
     it('in a directory that is not allowed, also by a link', async () => {
       const bridge = await bridgeWith({ allowRoots: [allowed] })
       await expectKept(bridge, await foreign({ cwd: outside }), 'ceiling_exceeded')

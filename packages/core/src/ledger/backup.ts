@@ -1,5 +1,4 @@
 import { closeSync, constants, openSync, rmSync, statSync } from 'node:fs'
-import type { Database } from 'better-sqlite3'
 import { BridgeError } from '../contract/errors.ts'
 import { loadDriver, type OpenFile } from './driver.ts'
 import { problemsOf } from './integrity.ts'
@@ -20,11 +19,11 @@ export interface Backup {
  * SQLite's online backup into a new file, which is looked through before it counts.
  * @throws BridgeError backup_failed, ledger_*
  */
-export const backupDatabase = async (db: Database, path: string, file: string): Promise<Backup> => {
+export const backupDatabase = async (path: string, timeout: number, file: string): Promise<Backup> => {
   const open = await loadDriver()
   makeNew(file)
   try {
-    await copy(db, path, file)
+    await copy(open, path, timeout, file)
     return verified(open, file)
   } catch (error) {
     rmSync(file, { force: true })
@@ -41,14 +40,16 @@ const makeNew = (file: string): void => {
   }
 }
 
-const copy = async (db: Database, path: string, file: string): Promise<void> => {
-  // The lock is waited for here; a backup takes a busy database for an empty one.
-  asLedgerErrors(path, () => db.exec(`BEGIN; ${ANY}`))
+/** Over a connection of its own: the ledger's goes on to be used between the steps of a backup. */
+const copy = async (open: OpenFile, path: string, timeout: number, file: string): Promise<void> => {
+  const db = asLedgerErrors(path, () => open(path, { readonly: true, timeout }))
   try {
+    // The lock is waited for here; a backup takes a busy database for an empty one.
+    asLedgerErrors(path, () => db.exec(`BEGIN; ${ANY}`))
     // In one step: in several it would start again at every write of another process.
     await db.backup(file, { progress: () => ALL_PAGES })
   } finally {
-    db.exec('COMMIT')
+    db.close()
   }
 }
 

@@ -104,7 +104,7 @@ export const sqliteLedger = (db: Database, parts: SqliteLedgerParts): SqliteLedg
         after = last
       } while (after !== undefined)
     },
-    backup: (file) => backupDatabase(db, path, file),
+    backup: (file) => backupDatabase(path, Number(db.pragma('busy_timeout', { simple: true })), file),
     close: () => safely(() => void db.close()),
   }
 }

@@ -83,6 +83,8 @@ const queueOf = async (ctx: ReconcileContext, threadId: string, marker: string, 
     return await inQueue(ctx, threadId, marker, looked)
   } catch (error) {
     if (AppServerError.is(error) && error.code === 'method_unavailable') return { queued: false, empty: true }
+    // The queue of an archived thread cannot be seen, its history can.
+    if (AppServerError.is(error) && error.code === 'thread_archived') return { queued: false, empty: false }
     throw error
   }
 }

@@ -1,107 +1,22 @@
-import { mkdir, realpath, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
-import { tempDir, type TempDir } from '@codex-thread-bridge/test-fixtures'
-import { Type } from 'typebox'
-import { Value } from 'typebox/value'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import type { Caller, StepAccess } from '../../src/contract/tool.ts'
+import type { Ceiling } from '../../src/policy/ceiling.ts'
+import type { Params } from '../../src/protocol/methods.ts'
 import {
-  defineMutation,
-  definePlugin,
-  type Caller,
-  type Example,
-  type MutationContext,
-  type StepAccess,
-} from '../../src/contract/tool.ts'
-import { createHost } from '../../src/host/host.ts'
-import { Receipt, receiptOutput } from '../../src/ledger/receipt.ts'
-import { openCeiling, type Ceiling } from '../../src/policy/ceiling.ts'
-import type { Method, Params } from '../../src/protocol/methods.ts'
-import { cannedAppServer } from '../../src/testing/canned-app-server.ts'
-import { memoryLedger } from '../../src/testing/memory-ledger.ts'
-
-type Body = (ctx: MutationContext<Method>) => Promise<unknown>
-
-const readOnly = { type: 'readOnly', networkAccess: false }
-const full = { type: 'dangerFullAccess' }
-const workspaceWrite = (members: object = {}) => ({
-  type: 'workspaceWrite',
-  writableRoots: [],
-  networkAccess: false,
-  excludeTmpdirEnvVar: false,
-  excludeSlashTmp: false,
-  ...members,
-})
-
-const ID = '01a22d6c-ee00-7d30-84f1-a4cd16c32862'
-const environment = (sandbox: object, members: object = {}) => ({
-  thread: { id: ID, cwd: '/', status: { type: 'idle' } },
-  cwd: '/',
-  model: 'm',
-  approvalPolicy: 'never',
-  sandbox,
-  ...members,
-})
-const input = [{ type: 'text' as const, text: 'hello' }]
-const turn = { id: 'turn-1', status: 'inProgress', items: [] }
-const feeding = {
-  'turn/start': { turn },
-  'turn/steer': { turnId: 'turn-1' },
-  'thread/queue/add': { queuedSubmission: { id: 'q', clientUserMessageId: '' } },
-}
-
-interface Setting {
-  readonly answers?: Example['answers']
-  readonly ceiling?: Partial<Ceiling>
-  readonly caller?: Caller
-}
-
-/** One mutation with this body, run once: its receipt or its error's code, and what reached the App Server. */
-const run = async (body: Body, { answers = {}, ceiling = {}, caller = {} }: Setting = {}) => {
-  const appServer = cannedAppServer({ ...feeding, ...answers })
-  const ledger = memoryLedger()
-  const host = createHost({ appServer, ledger, policy: { ceiling: { ...openCeiling, ...ceiling } } })
-  const act = defineMutation({
-    name: 'act',
-    title: 't',
-    description: 'd',
-    input: Type.Object({}, { additionalProperties: false }),
-    output: receiptOutput({}),
-    uses: [
-      'thread/start',
-      'thread/resume',
-      'thread/settings/update',
-      'turn/start',
-      'turn/steer',
-      'thread/queue/add',
-    ],
-    examples: [{ input: {}, answers: {} }],
-    run: async (ctx) => {
-      await body(ctx)
-      return {}
-    },
-  })
-  host.register(definePlugin({ name: 'p', family: 'test', version: '1', tools: [act] }))
-  await host.ready()
-  const outcome: unknown = await host.call('act', {}, { caller }).catch((error: unknown) => error)
-  const rows = ledger.counts().operations
-  return { outcome, called: [...appServer.called], rows }
-}
-const receiptOf = (outcome: unknown) => Value.Parse(Receipt, outcome)
-
-const start =
-  (params: Partial<Params<'thread/start'>>): Body =>
-  (ctx) =>
-    ctx.call('thread/start', { cwd: '/', approvalPolicy: 'never', ephemeral: false, ...params })
-const resume: Body = (ctx) => ctx.call('thread/resume', { threadId: ID, excludeTurns: true })
-const startTurn =
-  (params: Partial<Params<'turn/start'>> = {}): Body =>
-  (ctx) =>
-    ctx.call('turn/start', { threadId: ID, input, ...params })
-const then =
-  (...bodies: readonly Body[]): Body =>
-  async (ctx) => {
-    for (const body of bodies) await body(ctx)
-  }
+  environment,
+  full,
+  ID,
+  input,
+  readOnly,
+  receiptOf,
+  resume,
+  run,
+  start,
+  startTurn,
+  then,
+  workspaceWrite,
+  type Body,
+} from './gated-mutation.ts'
 
 describe('a new thread', () => {
   it.each<[string, Partial<Ceiling>, Caller, Partial<Params<'thread/start'>>, string]>([
@@ -318,116 +233,6 @@ describe('the calling thread', () => {
   it('never gets other settings', async () => {
     const update: Body = (ctx) => ctx.call('thread/settings/update', { threadId: ID })
     expect((await run(update, { caller: { threadId: ID } })).outcome).toMatchObject({ code: 'self_target' })
-  })
-})
-
-describe('the allowed roots', () => {
-  let folder: TempDir
-  let allowed: string
-  let outside: string
-  let link: string
-  beforeAll(async () => {
-    folder = tempDir('roots')
-    const root = await realpath(folder.path)
-    allowed = join(root, 'a')
-    outside = join(root, 'ab')
-    link = join(allowed, 'link')
-    await mkdir(allowed)
-    await mkdir(outside)
-    await symlink(outside, link)
-  })
-  afterAll(() => folder.remove())
-
-  const below = () => ({ allowRoots: [allowed] })
-  const custom = (root: string) => ({
-    sandbox: 'workspace-write',
-    config: {
-      sandbox_workspace_write: {
-        writable_roots: [root],
-        network_access: false,
-        exclude_tmpdir_env_var: false,
-        exclude_slash_tmp: false,
-      },
-    },
-  })
-
-  it('hold what is in them', async () => {
-    const { outcome } = await run(start({ ...custom(join(allowed, 'new')), cwd: allowed }), {
-      ceiling: below(),
-      answers: { 'thread/start': environment(readOnly) },
-    })
-    expect(receiptOf(outcome).status).toBe('accepted')
-  })
-
-  it.each<[string, () => Partial<Params<'thread/start'>>, () => string]>([
-    ['a directory beside them', () => ({ cwd: outside, sandbox: 'read-only' }), () => outside],
-    ['a link out of them', () => ({ cwd: link, sandbox: 'read-only' }), () => link],
-    [
-      'a path back out of them',
-      () => ({ cwd: `${allowed}/../ab`, sandbox: 'read-only' }),
-      () => `${allowed}/../ab`,
-    ],
-    ['a relative path', () => ({ cwd: 'a', sandbox: 'read-only' }), () => 'a'],
-    ['a writable root beside them', () => ({ cwd: allowed, ...custom(outside) }), () => outside],
-    [
-      'a workspace root beside them',
-      () => ({ cwd: allowed, sandbox: 'read-only', runtimeWorkspaceRoots: [outside] }),
-      () => outside,
-    ],
-  ])('refuse %s', async (_, params, named) => {
-    const { outcome, called, rows } = await run(start(params()), { ceiling: below() })
-    expect(outcome).toMatchObject({
-      code: 'ceiling_exceeded',
-      next: 'fix_call',
-      message: `The new thread would work in ${named()}: this bridge works only in ${allowed} (--allow-root).`,
-    })
-    expect([called, rows]).toEqual([[], 0])
-  })
-
-  it.each<[string, () => object]>([
-    ['works beside them', () => ({ cwd: outside })],
-    ['works where a link of them leads', () => ({ cwd: link })],
-    ['belongs beside them', () => ({ thread: { id: ID, cwd: outside, status: { type: 'idle' } } })],
-    ['may write beside them', () => ({ sandbox: workspaceWrite({ writableRoots: [outside] }) })],
-    ['has a workspace root beside them', () => ({ runtimeWorkspaceRoots: [allowed, outside] })],
-  ])('keep a message from a thread that %s', async (_, members) => {
-    const inside = { cwd: allowed, thread: { id: ID, cwd: allowed, status: { type: 'idle' } } }
-    const { outcome, called } = await run(then(resume, startTurn()), {
-      answers: { 'thread/resume': environment(readOnly, { ...inside, ...members() }) },
-      ceiling: below(),
-    })
-    expect(receiptOf(outcome)).toMatchObject({
-      status: 'failed',
-      next: 'new_request_id',
-      error: { code: 'ceiling_exceeded' },
-    })
-    expect(called).toEqual(['thread/resume'])
-  })
-
-  it.each<[string, () => StepAccess, boolean]>([
-    ['works in them', () => ({ cwd: allowed, roots: [join(allowed, 'new', 'tree')] }), true],
-    ['writes beside them', () => ({ cwd: allowed, roots: [join(outside, 'tree')] }), false],
-    ['works beside them', () => ({ cwd: outside }), false],
-    [
-      'starts what may write beside them',
-      () => ({
-        cwd: allowed,
-        policy: {
-          type: 'workspaceWrite',
-          writableRoots: [outside],
-          networkAccess: false,
-          excludeTmpdirEnvVar: true,
-          excludeSlashTmp: true,
-        },
-      }),
-      false,
-    ],
-  ])('judge a step that %s', async (_, access, may) => {
-    let done = false
-    const step: Body = (ctx) => ctx.step('git worktree add', async () => (done = true), { access: access() })
-    const { outcome, rows } = await run(step, { ceiling: below() })
-    expect([done, rows]).toEqual([may, may ? 1 : 0])
-    if (!may) expect(outcome).toMatchObject({ code: 'ceiling_exceeded', next: 'fix_call' })
   })
 })
 

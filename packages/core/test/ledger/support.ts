@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished } from 'vitest'
 import { BridgeError } from '../../src/contract/index.ts'
-import { openLedger, type LedgerPort, type Owner, type Receipt } from '../../src/ledger/index.ts'
+import { openLedger, type Owner, type Receipt, type SqliteLedger } from '../../src/ledger/index.ts'
 
 export const endpoint = '/run/app-server.sock'
 
@@ -19,7 +19,7 @@ export const directory = (): string => {
 }
 
 /** A ledger of this test, closed at its end. */
-export const openHere = async (path: string, busyTimeoutMs = 10_000): Promise<LedgerPort> => {
+export const openHere = async (path: string, busyTimeoutMs = 10_000): Promise<SqliteLedger> => {
   const ledger = await openLedger({ path, endpoint, busyTimeoutMs })
   onTestFinished(() => ledger.close())
   return ledger

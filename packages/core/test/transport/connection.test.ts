@@ -2,7 +2,6 @@ import {
   OLDEST_CODEX,
   startWorld,
   testedVersions,
-  type TestedVersion,
   type World,
 } from '@codex-thread-bridge/test-fixtures'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -12,7 +11,7 @@ import { client, loss, rejection, soon } from './support.ts'
 const input = [{ type: 'text' as const, text: 'hello' }]
 const never = { approvalPolicy: 'never', ephemeral: false, sandbox: 'read-only' }
 
-describe.each(testedVersions)('a connection to the App Server %s', (version: TestedVersion) => {
+describe.each(testedVersions)('a connection to the App Server %s', (version) => {
   let world: World
   beforeAll(async () => {
     world = await startWorld({ version })

@@ -41,12 +41,17 @@ const compareVersions = (a: string, b: string): number => {
 }
 
 const checkVersion = ({ version }: ServerInfo): Check => {
-  const [oldest, newest] = testedVersions
+  const oldest = testedVersions[0]
+  const newest = testedVersions[testedVersions.length - 1] ?? oldest
   const tested = `the tested versions are ${oldest} to ${newest}`
   if (compareVersions(version, oldest) < 0)
     return warn('version', `Codex ${version}; ${tested}`, 'codex update')
   if (compareVersions(version, newest) > 0)
-    return warn('version', `Codex ${version}; ${tested}`, 'codex-thread-bridge --version; then update the bridge')
+    return warn(
+      'version',
+      `Codex ${version}; ${tested}`,
+      'codex-thread-bridge --version; then update the bridge',
+    )
   return ok('version', `Codex ${version}; ${tested}`)
 }
 

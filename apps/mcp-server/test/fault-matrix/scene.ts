@@ -1,0 +1,121 @@
+import { deliveryMarker, endpointIdentity } from '@codex-thread-bridge/core/ledger'
+import { holdReply, type FaultRule, type World } from '@codex-thread-bridge/test-fixtures'
+import { hostBridge, processBridge, type Answer, type Bridge } from './bridges.ts'
+import type { Fault } from './faults.ts'
+import { createFullDisk, type FullDisk } from './full-disk.ts'
+import { openLane, type Lane } from './lane.ts'
+import type { StepRow } from './steps.ts'
+import type { Truth } from './truth.ts'
+
+/** A world and what its cells share. */
+export interface Stage {
+  readonly world: World
+  readonly truth: Truth
+  /** Threads of another client that come back with other settings. */
+  readonly drifted: string[]
+}
+
+/** One cell, ready to be played. */
+export interface Scene {
+  readonly stage: Stage
+  readonly step: StepRow
+  readonly fault: Fault
+  readonly lane: Lane
+  readonly disk: FullDisk
+  readonly bridge: Bridge
+  readonly kill: (() => Promise<void>) | undefined
+  readonly requestId: string
+  readonly marker: string
+  readonly args: Readonly<Record<string, unknown>>
+  /** Of a message; a creation has none yet. */
+  readonly threadId: string | undefined
+  /** Called before the step is handed to the transport. */
+  readonly before: { hook?: () => Promise<void> }
+  /** Lets the turn that makes the thread busy end. */
+  release(): void
+}
+
+/** Nobody waits for longer than the faulted step, whose time-out is short where no answer comes. */
+const SHORT_MS = 1_500
+
+const inProcess = (fault: Fault): boolean => !/^(cancelled|bridgeKilled|bothKilled)/.test(fault)
+
+const receiptOf = (answer: Answer) => {
+  if ('receipt' in answer) return answer.receipt
+  throw new Error(`no receipt: ${answer.error.code}`)
+}
+
+let scenes = 0
+
+export const setScene = async (stage: Stage, step: StepRow, fault: Fault): Promise<Scene> => {
+  const { world } = stage
+  const lane = await openLane(world)
+  const disk = createFullDisk()
+  const before: Scene['before'] = {}
+  const requestId = `${fault}-${(scenes += 1)}`
+  let seen = 0
+  let armed = false
+  const options = {
+    socketPath: lane.socketPath,
+    stateDir: lane.stateDir,
+    timeouts: fault === 'answerLost' || fault === 'timeout' ? { [step.method]: SHORT_MS } : {},
+    ...(fault.startsWith('diskFull') ? { ledger: disk.wrap, clock: disk.clock } : {}),
+    beforeCall: async (method: string) => {
+      if (!armed || method !== step.method) return
+      seen += 1
+      if (seen === step.nth) await before.hook?.()
+    },
+  }
+  const child = inProcess(fault) ? undefined : await processBridge(lane)
+  const bridge = child ?? (await hostBridge(options))
+  const held = holdReply()
+  const busyText = `hold ${requestId}`
+  const threadId = await threadFor()
+  armed = true
+  const text = `text of ${requestId}`
+  return {
+    stage,
+    step,
+    fault,
+    lane,
+    disk,
+    bridge,
+    kill: child?.kill,
+    requestId,
+    marker: deliveryMarker(endpointIdentity(lane.socketPath), requestId),
+    args: {
+      request_id: requestId,
+      ...(threadId === undefined
+        ? { cwd: world.cwd, title: 'Title', prompt: text }
+        : {
+            thread_id: threadId,
+            message: text,
+            ...(step.way === 'steer' || step.way === 'queue' ? { if_busy: step.way } : {}),
+            ...(step.way === 'restore' ? { on_settings_drift: 'restore' } : {}),
+          }),
+    },
+    threadId,
+    before,
+    release: () => held.release(),
+  }
+
+  async function threadFor(): Promise<string | undefined> {
+    if (step.way === 'create') return undefined
+    if (step.way === 'restore') return stage.drifted.pop()
+    const busy = step.way !== 'send'
+    if (busy) world.model.when((last) => last === busyText, held)
+    const made = receiptOf(
+      await bridge.call('create_thread', {
+        request_id: `for ${requestId}`,
+        cwd: world.cwd,
+        ...(busy ? { prompt: busyText } : {}),
+      }),
+    )
+    if (busy) await held.waitHeld()
+    return made.threadId
+  }
+}
+
+export const textOf = ({ args }: Scene): string => String(args.prompt ?? args.message)
+
+export type { FaultRule }

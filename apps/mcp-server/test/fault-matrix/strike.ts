@@ -1,0 +1,108 @@
+import { poll, type FaultAction, type FaultRule } from '@codex-thread-bridge/test-fixtures'
+import type { Answer } from './bridges.ts'
+import type { Scene } from './scene.ts'
+
+/** The rule that keeps, loses or answers the step; the earliest one fires once, at the step's own call. */
+const onRequest = ({ lane, step }: Scene, action: FaultAction): FaultRule =>
+  lane.proxy.on({ direction: 'to-server', kind: 'request', method: step.method, nth: step.nth }, action)
+const onResponse = ({ lane, step }: Scene, action: FaultAction): FaultRule =>
+  lane.proxy.on({ direction: 'to-client', kind: 'response', method: step.method, nth: step.nth }, action)
+
+const call = ({ bridge, step, args }: Scene, signal?: AbortSignal): Promise<Answer> =>
+  bridge.call(step.tool, args, signal)
+
+/** Calls, and answers when the fault has done its work; nothing when the caller gets no answer. */
+type Strike = (scene: Scene) => Promise<Answer | undefined>
+
+const withRule =
+  (rule: (scene: Scene) => FaultRule): Strike =>
+  async (scene) => {
+    const active = rule(scene)
+    const answer = await call(scene)
+    await active.waitFired()
+    active.remove()
+    return answer
+  }
+
+/** The connection ends in the moment before the step is handed to the transport, which has noticed. */
+const cutBefore = async (scene: Scene, refused: boolean): Promise<Answer> => {
+  const { lane, before } = scene
+  let cut = false
+  before.hook = async () => {
+    lane.proxy.refuse(refused)
+    lane.proxy.cut()
+    cut = true
+    await poll(() => lane.proxy.openConnections === 0, { what: 'the connections to end' })
+    // The bridge's end learns of it with the next turns of the event loop.
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const answer = await call(scene)
+  if (!cut) throw new Error('the step never came')
+  lane.proxy.refuse(false)
+  return answer
+}
+
+const cancel: Strike = async (scene) => {
+  const { bridge, requestId } = scene
+  const rule = onRequest(scene, 'withhold')
+  const patience = new AbortController()
+  const answer = call(scene, patience.signal).catch(() => undefined)
+  await rule.waitFired()
+  patience.abort()
+  if ((await answer) !== undefined) throw new Error('a cancelled call was answered')
+  rule.remove()
+  await poll(
+    async () => {
+      const now = await bridge.get(requestId)
+      return 'error' in now || now.receipt.status !== 'in_progress_or_unknown'
+    },
+    { what: 'the cancelled call to end', timeoutMs: 30_000, every: 50 },
+  )
+  return undefined
+}
+
+const fillDisk =
+  (save: 'intent' | 'outcome'): Strike =>
+  async (scene) => {
+    const { disk, step } = scene
+    disk.fillAt(step, save)
+    const answer = await call(scene)
+    if (!disk.full) throw new Error('the disk was never full')
+    disk.free()
+    return answer
+  }
+
+/** Faults that concern no other cell. */
+export const strikes: Readonly<Partial<Record<Scene['fault'], Strike>>> = {
+  answerLost: withRule((scene) => onResponse(scene, 'drop')),
+  timeout: withRule((scene) => onRequest(scene, 'drop')),
+  reconnect: (scene) => cutBefore(scene, false),
+  unreachable: (scene) => cutBefore(scene, true),
+  cutUnread: withRule((scene) => onRequest(scene, { cut: 'before' })),
+  cutActed: withRule((scene) => onRequest(scene, { cut: 'after' })),
+  serverError: withRule((scene) => onRequest(scene, { respond: { error: { code: -32600, message: 'no' } } })),
+  cancelled: cancel,
+  diskFullBefore: fillDisk('intent'),
+  diskFullAfter: fillDisk('outcome'),
+}
+
+/** A call that stands at its step: the request or its answer is kept by the proxy. */
+export interface Held {
+  readonly answer: Promise<Answer | undefined>
+  /** Nothing that is kept may arrive any more. */
+  forget(): Promise<void>
+}
+
+export const holdAtStep = async (scene: Scene): Promise<Held> => {
+  const { lane, fault } = scene
+  const rule = fault.endsWith('Unread') ? onRequest(scene, 'withhold') : onResponse(scene, 'withhold')
+  const answer = call(scene).catch(() => undefined)
+  await rule.waitFired()
+  return {
+    answer,
+    forget: async () => {
+      await poll(() => lane.proxy.openConnections === 0, { what: 'the connections to end' })
+      rule.remove()
+    },
+  }
+}
