@@ -1,12 +1,11 @@
-import { createHost, type Host } from '@codex-thread-bridge/core/host'
-import { openLedger } from '@codex-thread-bridge/core/ledger'
-import { createAppServer } from '@codex-thread-bridge/core/transport'
+import type { Host } from '@codex-thread-bridge/core/host'
 import { at, poll, textAt } from '@codex-thread-bridge/test-fixtures'
 import { createThreadsPlugin } from '@codex-thread-bridge/threads'
+import { startHost } from './support/host.ts'
 import { interleave, timed } from './support/interleave.ts'
 import { heard, type RawConnection } from './support/raw-connection.ts'
 import { atMost, rowOf, type Row } from './support/row.ts'
-import { onStage, type Stage } from './support/stage.ts'
+import { onStage } from './support/stage.ts'
 
 const ROUNDS = { warmUp: 5, rounds: 100 }
 const PROMPT = 'Count the files.'
@@ -15,7 +14,7 @@ const PROMPT = 'Count the files.'
 export const createThread = (): Promise<readonly Row[]> =>
   onStage(async (stage) => {
     const { world, raw } = stage
-    const host = await startHost(stage)
+    const host = await startHost(stage, createThreadsPlugin())
     const atRest = restOf(raw)
     let round = 0
     const measured = async (create: (requestId: string) => Promise<string>): Promise<number> => {
@@ -36,16 +35,6 @@ export const createThread = (): Promise<readonly Row[]> =>
     await host.close()
     return [rowOf({ what: 'create_thread : its bare calls', unit: 'ms', ...samples, goal: atMost(1.3) })]
   })
-
-const startHost = async ({ socketPath, stateDir }: Stage): Promise<Host> => {
-  const host = createHost({
-    appServer: createAppServer({ socketPath, version: '0.0.0', log: () => undefined }),
-    ledger: () => openLedger({ stateDir, socketPath }),
-  })
-  host.register(createThreadsPlugin())
-  await host.ready()
-  return host
-}
 
 /** The threads that are idle again after a turn. Every connection hears of that. */
 const restOf = (raw: RawConnection): ReadonlySet<string> => {

@@ -1,8 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createThread } from './create-thread.ts'
+import { largeHistory } from './large-history.ts'
+import { ledgerSize } from './ledger-size.ts'
 import { ledger } from './ledger.ts'
+import { manyWaits } from './many-waits.ts'
 import { memory } from './memory.ts'
+import { reconcile } from './reconcile.ts'
 import { startup } from './startup.ts'
 import { machine, tableOf } from './support/report.ts'
 import type { Row } from './support/row.ts'
@@ -19,6 +23,10 @@ const measurements: ReadonlyMap<string, () => Promise<readonly Row[]>> = new Map
   ['startup', startup],
   ['memory', memory],
   ['token-cost', tokenCost],
+  ['ledger-size', ledgerSize],
+  ['reconcile', reconcile],
+  ['many-waits', manyWaits],
+  ['large-history', largeHistory],
 ])
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } })

@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { at, textAt } from '@codex-thread-bridge/test-fixtures'
@@ -33,6 +34,8 @@ export interface McpProcess {
   progress(token: string): Promise<void>
   /** Resident memory, in MB. */
   memory(): Promise<number>
+  /** The most that has been resident since it started, in MB; where the system does not tell, what is resident now. */
+  peakMemory(): Promise<number>
   close(): Promise<void>
 }
 
@@ -84,6 +87,7 @@ export const startMcpProcess = async ([path, ...args]: Command): Promise<McpProc
       contentOf(await ask('tools/call', { name, arguments: args, _meta })),
     progress: (token) => new Promise((resolve) => progressed.set(token, resolve)),
     memory: () => residentMb(child.pid ?? 0),
+    peakMemory: () => peakMb(child.pid ?? 0),
     close: async () => {
       child.stdin.end()
       await ended
@@ -108,4 +112,11 @@ const contentOf = (result: unknown): unknown => {
 const residentMb = async (pid: number): Promise<number> => {
   const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)])
   return Number(stdout) / 1024
+}
+
+/** Linux keeps the peak; elsewhere there is no such file. */
+const peakMb = async (pid: number): Promise<number> => {
+  const status = await readFile(`/proc/${String(pid)}/status`, 'utf8').catch(() => '')
+  const peak = /^VmHWM:\s*(\d+) kB$/m.exec(status)?.[1]
+  return peak === undefined ? residentMb(pid) : Number(peak) / 1024
 }

@@ -60,3 +60,32 @@ export const receiptLife = (
   }
   return { claimed, running, done }
 }
+
+const STATUSES: readonly [share: number, status: Receipt['status']][] = [
+  [0.005, 'outcome_unknown'],
+  [0.02, 'failed'],
+  [1, 'accepted'],
+]
+const RECEIPTS_PER_THREAD = 20
+const STARTED_AT = 1_780_000_000
+/** One in so many is a creation, the others are messages. */
+const CREATION_EVERY = 10
+const MESSAGE_STEPS = ['thread/resume', 'turn/start', 'thread/unsubscribe']
+
+/** A receipt of long ago, one a minute; of mixed statuses, most of them messages. */
+export const oldReceipt = (requestId: string, place: number): Receipt => {
+  const { done } = receiptLife(requestId)
+  const startedAt = STARTED_AT + place * 60
+  const share = ((place * 7_919) % 1_000) / 1_000
+  const status = STATUSES.find(([below]) => share < below)?.[1] ?? 'accepted'
+  const life = {
+    status,
+    startedAt,
+    updatedAt: startedAt + 2,
+    threadId: `thread-${String(Math.floor(place / RECEIPTS_PER_THREAD))}`,
+  }
+  if (place % CREATION_EVERY === 0) return { ...done, ...life }
+  const { creation: _creation, ...message } = done
+  const steps = MESSAGE_STEPS.map((name) => ({ name, state: 'answered' as const, at: startedAt }))
+  return { ...message, ...life, operation: 'send_message_to_thread', steps }
+}

@@ -50,6 +50,8 @@ const compared = (ratio: number, difference: number, unit: Unit): string =>
 const spread = ({ p95, samples }: Summary, unit: Unit): string => (samples === 1 ? '' : amount(p95, unit))
 
 const amount = (value: number, unit: Unit): string =>
-  unit === 'bytes'
-    ? `${value.toLocaleString('en-US')} bytes`
-    : `${value.toFixed(unit === 'ms' ? 2 : 1)} ${unit}`
+  unit === 'bytes' || unit === 'calls'
+    ? `${value.toLocaleString('en-US', { maximumFractionDigits: 1 })} ${unit}`
+    : `${value.toFixed(decimals(value, unit))} ${unit}`
+
+const decimals = (value: number, unit: Unit): number => (unit === 'MB' ? 1 : Math.abs(value) < 0.1 ? 3 : 2)

@@ -25,7 +25,7 @@ export interface Row {
   readonly met?: boolean
 }
 
-export type Unit = 'ms' | 'MB' | 'bytes'
+export type Unit = 'ms' | 'MB' | 'bytes' | 'calls'
 
 export interface Measured {
   readonly what: string
@@ -41,8 +41,11 @@ export const atMost = (factor: number, ms = 0): Goal => ({
   limit: (baseline) => factor * baseline + ms,
 })
 
-/** At most so many milliseconds, whatever else takes. */
-export const within = (ms: number): Goal => ({ text: `≤ ${String(ms)} ms`, limit: () => ms })
+/** At most so many of the row's unit, whatever else takes. */
+export const within = (most: number, unit: Unit = 'ms'): Goal => ({
+  text: `≤ ${String(most)} ${unit}`,
+  limit: () => most,
+})
 
 export const rowOf = ({ what, unit, ours, baseline, goal }: Measured): Row => {
   const own = summaryOf(ours)

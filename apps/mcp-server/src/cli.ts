@@ -26,11 +26,12 @@ const collect = (text: string, before: readonly string[] | undefined): readonly 
   text,
 ]
 
-const commanderOption = (row: (typeof rows)[number]): Option =>
-  new Option(
-    row.placeholder === undefined ? row.flag : `${row.flag} <${row.placeholder}>`,
-    `${row.about} [${variableOf(row)}]`,
-  ).argParser(collect)
+const commanderOption = (row: (typeof rows)[number]): Option => {
+  const about = `${row.about} [${variableOf(row)}]`
+  return row.placeholder === undefined
+    ? new Option(row.flag, about)
+    : new Option(`${row.flag} <${row.placeholder}>`, about).argParser(collect)
+}
 
 /** What stood on the command line, by flag. */
 const flagsOf = (program: Command): Flags =>

@@ -32,7 +32,7 @@ const full: Receipt = {
   threadId: 't',
   turnId: 'u',
   creation: { thread: { preview: 'SECRET', name: 'SECRET', cwd: '/home/SECRET' } },
-  resumed: { thread: { preview: 'SECRET' } },
+  resumed: { cwd: '/home/SECRET' },
   title: 'SECRET',
   verifiedEnvironment: { matches: false, differences: [{ field: 'cwd', expected: 'SECRET', actual: 1 }] },
   delivery: { state: 'recorded', as: 'turn' },

@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import type { Caller } from '@codex-thread-bridge/core/contract'
 import type { Ceiling } from '@codex-thread-bridge/core/policy'
 import {
+  poll,
   startWorld,
   tempDir,
   testedVersions,
+  textAt,
   type TempDir,
   type World,
 } from '@codex-thread-bridge/test-fixtures'
@@ -225,6 +227,8 @@ describe.each(testedVersions)('the ceiling on App Server %s', (version) => {
       const { threadId = '' } = await create(bridge, { prompt: 'first' }).call
       const client = await world.openClient()
       await client.call('thread/resume', { threadId, excludeTurns: true })
+      const status = async () => textAt(await client.call('thread/read', { threadId }), 'thread.status.type')
+      await poll(async () => (await status()) === 'idle', { what: 'the first turn to end' })
       await client.runTurn(threadId, 'wider', { sandboxPolicy: { type: 'dangerFullAccess' } })
       await client.close()
       await expectKept(bridge, threadId, 'escalation_refused', { sandbox: 'read-only' })

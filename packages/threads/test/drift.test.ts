@@ -27,7 +27,7 @@ interface Row {
   readonly name: string
   readonly start: Readonly<Record<string, unknown>>
   /** Whether it comes back otherwise under this configured default. */
-  drifts(version: string, standard: string): boolean
+  readonly drifts: (version: string, standard: string) => boolean
 }
 
 const rows: readonly Row[] = [

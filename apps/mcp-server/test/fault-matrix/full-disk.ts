@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { BridgeError, type Clock } from '@codex-thread-bridge/core/contract'
 import type { LedgerPort, Receipt } from '@codex-thread-bridge/core/ledger'
 import type { StepRow } from './steps.ts'
@@ -39,27 +39,29 @@ export const createFullDisk = (): FullDisk => {
     wrap: (ledger) => ({
       endpoint: ledger.endpoint,
       path: ledger.path,
-      claim: (row) => (guard(), ledger.claim(row)),
+      claim: (row) => ledger.claim(row),
       get: (requestId) => ledger.get(requestId),
       save: (receipt) => {
         full ||= fills?.(receipt) === true
         guard()
         ledger.save(receipt)
       },
-      drop: (requestId) => (guard(), ledger.drop(requestId)),
+      drop: (requestId) => ledger.drop(requestId),
       list: (query) => ledger.list(query),
       counts: () => ledger.counts(),
-      enqueue: (threadId, requestId) => (guard(), ledger.enqueue(threadId, requestId)),
+      enqueue: (threadId, requestId) => ledger.enqueue(threadId, requestId),
       holder: (threadId) => ledger.holder(threadId),
-      dequeue: (threadId, requestId) => (guard(), ledger.dequeue(threadId, requestId)),
+      dequeue: (threadId, requestId) => ledger.dequeue(threadId, requestId),
       close: () => ledger.close(),
     }),
     // A save is tried again after sleeps that nothing can end: on a full disk they pass at once.
     clock: {
       now: () => Date.now() + skippedMs,
       sleep: async (ms, signal) => {
-        if (full && signal === undefined) skippedMs += 10 * ms
-        else await sleep(ms, undefined, signal === undefined ? {} : { signal })
+        if (full && signal === undefined) {
+          skippedMs += 10 * ms
+          await setImmediate()
+        } else await sleep(ms, undefined, signal === undefined ? {} : { signal })
       },
     },
   }

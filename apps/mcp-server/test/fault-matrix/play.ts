@@ -49,6 +49,7 @@ const observe = async (scene: Scene, answer: Answer | undefined): Promise<Played
   try {
     const told = answer ?? (await bridge.get(requestId))
     const noReceipt = 'error' in told
+    if (fault.startsWith('diskFull') && !noReceipt) await ended(bridge, requestId)
     const looked = noReceipt ? told : await bridge.reconcile(requestId)
     const sent = lane.mutations()
     const replay = await bridge.call(step.tool, scene.args)
@@ -104,6 +105,16 @@ const again = async (scene: Scene): Promise<Bridge> => {
   return hostBridge(lane)
 }
 
+/** What could not be saved is saved soon after there is room again. */
+const ended = (bridge: Bridge, requestId: string) =>
+  poll(
+    async () => {
+      const now = await bridge.get(requestId)
+      return 'receipt' in now && now.receipt.status !== 'in_progress_or_unknown'
+    },
+    { what: `the receipt of ${requestId} to be kept`, every: 50 },
+  )
+
 const attempt = async <T>(act: () => Promise<T>): Promise<T | Error> => {
   try {
     return await act()
@@ -155,10 +166,10 @@ const playKills = async (stage: Stage, fault: Fault, names: readonly StepName[])
       const scene = await setScene(stage, steps[name], fault)
       const held = await holdAtStep(scene)
       if (fault.endsWith('Acted')) await settled(scene)
-      return { scene, held }
+      return { scene, held } as const
     }),
   )
-  const scenes = standing.filter((each) => !(each instanceof Error))
+  const scenes = standing.filter((each): each is Exclude<typeof each, Error> => !(each instanceof Error))
   await Promise.all(scenes.map(({ scene }) => scene.kill?.()))
   if (serverDies) await appServer.kill()
   const answers = await Promise.all(scenes.map(({ held }) => held.answer))
@@ -190,7 +201,6 @@ const settled = async ({ stage, step, threadId, marker, ...scene }: Scene): Prom
   const target = threadId ?? (await stage.truth.threadsWith(marker))[0] ?? ''
   const text = String(scene.args.prompt ?? scene.args.message)
   await poll(() => stage.truth.isRecorded(target, text), { what: 'the message to be recorded' })
-  await stage.truth.quiet(target)
 }
 
 export type { Held }

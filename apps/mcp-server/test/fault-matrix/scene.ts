@@ -73,6 +73,8 @@ export const setScene = async (stage: Stage, step: StepRow, fault: Fault): Promi
   const threadId = await threadFor()
   armed = true
   const text = `text of ${requestId}`
+  // A turn still runs when its App Server dies.
+  if (/^(server|both)KilledActed/.test(fault)) world.model.when((last) => last === text, held)
   return {
     stage,
     step,

@@ -1,4 +1,4 @@
-import { startWorld, type TestedVersion } from '@codex-thread-bridge/test-fixtures'
+import { startWorld, type CodexVersion } from '@codex-thread-bridge/test-fixtures'
 import type { Stage } from './scene.ts'
 import { openTruth } from './truth.ts'
 
@@ -6,7 +6,7 @@ import { openTruth } from './truth.ts'
  * A world with some threads of another client that drift: a `sandbox` that no tested App Server restores, and a default
  * that is wider.
  */
-export const openStage = async (version: TestedVersion, drifting: number): Promise<Stage> => {
+export const openStage = async (version: CodexVersion, drifting: number): Promise<Stage> => {
   const world = await startWorld({ version, config: 'sandbox_mode = "danger-full-access"' })
   const client = await world.openClient()
   const drifted: string[] = []

@@ -29,16 +29,16 @@ const cutBefore = async (scene: Scene, refused: boolean): Promise<Answer> => {
   const { lane, before } = scene
   let cut = false
   before.hook = async () => {
-    lane.proxy.refuse(refused)
-    lane.proxy.cut()
     cut = true
+    if (refused) await lane.proxy.close()
+    else lane.proxy.cut()
     await poll(() => lane.proxy.openConnections === 0, { what: 'the connections to end' })
     // The bridge's end learns of it with the next turns of the event loop.
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   const answer = await call(scene)
   if (!cut) throw new Error('the step never came')
-  lane.proxy.refuse(false)
+  if (refused) await lane.relisten()
   return answer
 }
 

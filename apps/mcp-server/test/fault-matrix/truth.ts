@@ -12,7 +12,7 @@ export interface Found {
 export interface Truth {
   /** The threads that carry a marker: loaded, listed or only on disk. */
   threadsWith(marker: string): Promise<readonly string[]>
-  /** Resolves when no turn runs and nothing is queued. */
+  /** Resolves when no turn runs and none is about to. */
   quiet(threadId: string): Promise<void>
   /** The user messages with exactly this text; resumes the thread first, because a crash hides its last turn. */
   messages(threadId: string, text: string): Promise<readonly Found[]>
@@ -22,6 +22,8 @@ export interface Truth {
   reopen(): Promise<void>
 }
 
+/** A message on its way from the queue into the history is in neither for up to 59 ms. */
+const QUIET_LOOKS = 4
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.jsonl$)/
 
 export const openTruth = async (world: World): Promise<Truth> => {
@@ -58,11 +60,16 @@ export const openTruth = async (world: World): Promise<Truth> => {
     })
 
   const quiet = async (threadId: string): Promise<void> => {
+    let quietLooks = 0
     await poll(
       async () => {
         const queue = await client.call('thread/queue/list', { threadId, limit: 1 }).catch(() => ({ data: [] }))
         const read = await client.call('thread/read', { threadId })
-        return at(read, 'thread.status.type') !== 'active' && listAt(queue, 'data').length === 0
+        const status = at(read, 'thread.status.type')
+        // The queue of a thread that is not loaded waits for a resume.
+        const still = status === 'notLoaded' || (status !== 'active' && listAt(queue, 'data').length === 0)
+        quietLooks = still ? quietLooks + 1 : 0
+        return quietLooks === QUIET_LOOKS
       },
       { what: `thread ${threadId} to be quiet`, timeoutMs: 30_000, every: 50 },
     )

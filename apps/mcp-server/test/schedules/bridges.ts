@@ -19,7 +19,6 @@ export type Answer =
   | { readonly kind: 'gone' }
 
 export interface Bridge {
-  readonly alive: boolean
   ask(tool: string, args: Readonly<Record<string, unknown>>): Promise<Answer>
   /** SIGKILL, where there is a process. */
   kill(): Promise<void>
@@ -44,15 +43,8 @@ export const hostBridge = async ({ socketPath, stateDir, timeouts }: BridgeOptio
   host.register(createThreadsPlugin())
   host.register(createOperationsPlugin(host.operations, { version: '0.0.0', testedVersions: [] }))
   await host.ready()
-  let alive = true
-  const close = async (): Promise<void> => {
-    alive = false
-    await host.close()
-  }
+  const close = (): Promise<void> => host.close()
   return {
-    get alive() {
-      return alive
-    },
     ask: async (tool, args) => {
       try {
         return { kind: 'receipt', receipt: Value.Parse(Receipt, await host.call(tool, args)) }
@@ -74,9 +66,6 @@ export const processBridge = async ({ socketPath, stateDir }: BridgeOptions): Pr
   })
   let alive = true
   return {
-    get alive() {
-      return alive
-    },
     ask: async (tool, args) => {
       try {
         const { structured, error, text } = await child.call(tool, args, { timeoutMs: 120_000 })

@@ -33,15 +33,16 @@ const NEVER = /^(internal|ledger_|invalid_|host_|schema_|undeclared)/
 const isOver = ({ status, execution }: Receipt): boolean =>
   status !== 'in_progress_or_unknown' && execution !== 'running'
 
+/** A message that a killed App Server may lose: not durable yet, or on its way from the queue to a turn. */
+const losable = ({ delivery, turnId }: Receipt): boolean =>
+  delivery?.state === 'acknowledged' || (delivery?.as === 'queue' && turnId === undefined)
+
 /** What was certain stays certain. */
 const changeFault = (before: Receipt, after: Receipt): string | undefined => {
-  const lost =
-    before.status === 'accepted' &&
-    before.delivery?.state === 'acknowledged' &&
-    after.status === 'failed' &&
-    after.error?.code === 'not_delivered'
-  if (before.status === 'accepted' && after.status !== 'accepted' && !lost)
-    return `accepted became ${after.status}`
+  if (before.status === 'accepted' && after.status !== 'accepted')
+    return losable(before) && after.error?.code === 'not_delivered'
+      ? undefined
+      : `accepted became ${after.status}`
   if (before.status === 'failed' && after.status !== 'failed') return `failed became ${after.status}`
   if (before.status === 'outcome_unknown' && !isOver(after)) return 'an unknown outcome runs again'
   if (before.threadId !== undefined && before.threadId !== after.threadId)

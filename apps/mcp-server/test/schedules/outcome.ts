@@ -53,8 +53,7 @@ const deliveryFault = (
   if (kept === undefined)
     return delivery?.state === 'acknowledged' && crashed ? undefined : `its ${delivery?.state} message is lost`
   if (delivery?.state !== 'recorded') return 'its message is there and not found'
-  const queuedOnly = delivery.as === 'queue' && turnId === undefined
-  return queuedOnly || turnId === kept.turnId ? undefined : `turn ${turnId} is not ${kept.turnId}`
+  return turnId === kept.turnId ? undefined : `turn ${turnId} is not ${kept.turnId}`
 }
 
 const creationFault = (ended: Ended, truth: Truth): string | undefined => {

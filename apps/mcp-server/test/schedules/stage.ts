@@ -44,7 +44,7 @@ export const openStage = async (version: CodexVersion): Promise<Stage> => {
   const state = tempDir('state')
   const world = await startWorld({ version })
   const started = new Map<string, string>()
-  const bridges = new Map<Seat, Bridge>()
+  const bridges = new Map<Seat, Promise<Bridge>>()
   let held: HeldReply = holdReply()
   let client: RawClient | undefined
   let kills = 0
@@ -79,16 +79,15 @@ export const openStage = async (version: CodexVersion): Promise<Stage> => {
     get kills() {
       return kills
     },
-    async bridge(seat) {
-      const standing = bridges.get(seat)
-      if (standing?.alive === true) return standing
-      const fresh = await start(seat)
-      bridges.set(seat, fresh)
-      return fresh
+    bridge(seat) {
+      const standing = bridges.get(seat) ?? start(seat)
+      bridges.set(seat, standing)
+      return standing
     },
     async endBridge(seat) {
-      await bridges.get(seat)?.kill()
+      const standing = await bridges.get(seat)
       bridges.delete(seat)
+      await standing?.kill()
     },
     client: async () => (client ??= await open()),
     async killServer() {
@@ -111,7 +110,7 @@ export const openStage = async (version: CodexVersion): Promise<Stage> => {
     },
     async close() {
       held.release()
-      await Promise.allSettled([...bridges.values()].map((bridge) => bridge.close()))
+      await Promise.allSettled([...bridges.values()].map(async (bridge) => (await bridge).close()))
       await world.close()
       await state.remove()
     },

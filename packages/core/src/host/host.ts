@@ -11,6 +11,7 @@ import { readContext, type CallOptions, type Surroundings } from './context.ts'
 import { declaredOnly } from './gate.ts'
 import { Mutations } from './mutations.ts'
 import { Operations } from './operations.ts'
+import { withinBudget } from './read-budget.ts'
 import { Registry } from './registry.ts'
 import { StartedThreads } from './started-threads.ts'
 
@@ -146,8 +147,9 @@ export const createHost = (options: HostOptions): Host => {
       if (fault !== undefined)
         throw new BridgeError(fault.code ?? 'invalid_arguments', fault.message, { field: fault.field })
       if (tool.kind === 'mutation') return mutations.call({ ...entry, tool }, input, call)
-      const signal = call.signal ?? new AbortController().signal
-      return tool.run(readContext(around, appServer.reads, declaredOnly(tool), { ...call, signal }), input)
+      return withinBudget(around, call.signal, (signal) =>
+        tool.run(readContext(around, appServer.reads, declaredOnly(tool), { ...call, signal }), input),
+      )
     },
 
     async close() {

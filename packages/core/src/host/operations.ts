@@ -9,11 +9,14 @@ import { answerOf } from './mutations.ts'
 import type { Registry } from './registry.ts'
 import type { StartedThreads } from './started-threads.ts'
 
+/** Whether a message may still get lost: not durable yet, or queued, which a crash between queue and turn ends. */
+const onItsWay = ({ delivery, turnId }: Receipt): boolean =>
+  delivery?.state === 'acknowledged' || (delivery?.as === 'queue' && turnId === undefined)
+
 /** Whether there is something to find out. */
 const uncertain = (receipt: Receipt): boolean =>
   receipt.execution !== 'running' &&
-  (receipt.status === 'outcome_unknown' ||
-    (receipt.status === 'accepted' && receipt.delivery?.state === 'acknowledged'))
+  (receipt.status === 'outcome_unknown' || (receipt.status === 'accepted' && onItsWay(receipt)))
 
 const failedAs = (code: 'not_completed' | 'not_delivered', message: string) =>
   ({ status: 'failed', next: 'new_request_id', error: { code, message } }) as const

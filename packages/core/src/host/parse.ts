@@ -17,6 +17,22 @@ const dropNulls = (value: unknown): unknown => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** No argument needs more levels, and what has thousands would exhaust the stack. */
+const DEEPEST = 32
+
+const deeperThan = (levels: number, value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((member) => deeperThan(levels - 1, member)))
+
+const checkDepth = (args: unknown): void => {
+  const members = isRecord(args) ? Object.entries(args) : [['', args] as const]
+  const field = members.find(([, member]) => deeperThan(DEEPEST, member))?.[0]
+  if (field === undefined) return
+  const name = field === '' ? 'The arguments' : `\`${field}\``
+  throw new BridgeError('invalid_arguments', `${name} must not nest more than ${DEEPEST} levels.`, { field })
+}
+
 /** Input that has passed its schema. */
 export type ParsedInput = Readonly<Record<string, unknown>>
 
@@ -27,6 +43,7 @@ export type ParsedInput = Readonly<Record<string, unknown>>
 export const inputParser = (schema: TObject) => {
   const validator = Compile(schema)
   return (args: unknown): ParsedInput => {
+    checkDepth(args)
     const input = dropNulls(args ?? {})
     if (validator.Check(input) && isRecord(input)) return input
     const fault = explain(schema, validator.Errors(input), input)

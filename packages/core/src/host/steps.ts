@@ -7,6 +7,9 @@ import { methodNames, methodSpec } from '../protocol/methods.ts'
 
 const SAVE_TRIES_MS = 5_000
 const SAVE_EVERY_MS = 100
+const SAVE_LATER_MS = 1_000
+/** What keeps a write out for now; a closed or damaged ledger does so for good. */
+const KEEPS_OUT: ReadonlySet<string> = new Set(['ledger_full', 'ledger_locked', 'ledger_read_only'])
 
 /** Whether the outcome of a step decides the outcome of the whole; Git and process steps do. */
 export const settles = (name: string): boolean => {
@@ -48,12 +51,15 @@ export class Steps {
     return this.#receipt.steps.length > 0
   }
 
-  /** The journal's line for a step that is about to act. Durable when it resolves. Returns its place. */
+  /**
+   * The journal's line for a step that is about to act. Durable when it resolves. Returns its place. The receipt's
+   * server is the one that the newest deciding step went to: only its end proves that a message cannot arrive any more.
+   */
   async begin(name: string, server: ServerInfo | undefined): Promise<number> {
     const at = this.#clock.now() / 1000
     this.#patch({
       steps: [...this.#receipt.steps, { name, state: 'intended', at }],
-      ...(server === undefined || this.#receipt.server !== undefined
+      ...(server === undefined || (this.#receipt.server !== undefined && !settles(name))
         ? {}
         : { server: { version: server.version, socketMtimeNs: server.socketMtimeNs } }),
     })
@@ -84,11 +90,30 @@ export class Steps {
     await this.#save()
   }
 
-  /** The last write of a mutation: never throws, the answer says whether it is kept. */
+  /** The last write of a mutation: never throws, the answer says whether it is kept. What is not kept is tried on. */
   async finish(patch: ReceiptPatch): Promise<Receipt> {
     this.#patch(patch)
-    await this.#save().catch((error: unknown) => this.#tellUnsaved(error))
-    return this.#saved ? this.#receipt : { ...this.#receipt, receiptPersisted: false }
+    try {
+      await this.#save()
+      return this.#receipt
+    } catch (error) {
+      this.#tellUnsaved(error)
+      if (KEEPS_OUT.has(asBridgeError(error).code)) this.#saveLater()
+      return { ...this.#receipt, receiptPersisted: false }
+    }
+  }
+
+  /** While this process lives its row would be read as running: it learns how it ended as soon as it can be written. */
+  #saveLater(): void {
+    setTimeout(() => {
+      if (this.#saved) return
+      try {
+        this.#ledger.save(this.#receipt)
+        this.#saved = true
+      } catch (error) {
+        if (KEEPS_OUT.has(asBridgeError(error).code)) this.#saveLater()
+      }
+    }, SAVE_LATER_MS).unref()
   }
 
   #setState(place: number, state: StepState): void {

@@ -3,7 +3,7 @@ import type { ReconcileContext } from '../contract/tool.ts'
 import { given } from '../contract/given.ts'
 import type { Receipt, Step } from '../ledger/receipt.ts'
 import type { Turn } from '../protocol/items.ts'
-import { methodSpec } from '../protocol/methods.ts'
+import { methodSpec, type Result } from '../protocol/methods.ts'
 import { isOurs, type RecordedMessage } from './recording.ts'
 import { listTurns } from './thread-reading.ts'
 
@@ -11,9 +11,8 @@ const PAGE = 100
 const SLACK_MS = 2_000
 /** A message that the server had not read yet when its time-out was over may still arrive. */
 const ON_ITS_WAY_MS = 60_000
-/** At most 12 read calls for one message: these pages, and the queue twice. */
-const TURN_PAGES = 8
-const ITEM_PAGES = 2
+/** At most 12 read calls for one message: these, and the queue twice. They reach back over 1,000 turns. */
+const HISTORY_PAGES = 10
 const LIST_PAGES = 3
 const CANDIDATES = 40
 
@@ -89,7 +88,8 @@ export const inHistory = async (
   let cursor: string | undefined
   let active = false
   let complete = false
-  for (let pages = 0; pages < TURN_PAGES && !complete; pages += 1) {
+  let pages = 0
+  for (; pages < HISTORY_PAGES && !complete; pages += 1) {
     looked.calls += 1
     looked.pages += 1
     const page = await listTurns(ctx, {
@@ -111,38 +111,52 @@ export const inHistory = async (
     cursor = page.nextCursor ?? undefined
     if (cursor === undefined) complete = true
   }
-  const steered = await amongItems(ctx, threadId, steerable, marker, looked)
+  const steered = await amongItems(ctx, threadId, steerable, marker, looked, HISTORY_PAGES - pages)
   if (!complete || !steered.complete)
     looked.note = 'the history since the message is too long to be looked at whole'
   return { active, complete: complete && steered.complete, ...given({ message: steered.message }) }
 }
 
-/** Our message among all items of these turns, as far as the calls reach. */
+type Items = Result<'thread/items/list'>
+
+/** Whether a page of a thread's newest items has all of a turn's. */
+const holdsWhole = ({ data, nextCursor }: Items, turnId: string): boolean =>
+  typeof nextCursor !== 'string' ||
+  (data.some((entry) => entry.turnId === turnId) && data.at(-1)?.turnId !== turnId)
+
+/** Our message among all items of these turns, as far as so many pages reach. One page may hold several short turns. */
 const amongItems = async (
   ctx: ReconcileContext,
   threadId: string,
   turns: readonly Turn[],
   marker: string,
   looked: Looked,
+  pages: number,
 ): Promise<Pick<History, 'message' | 'complete'>> => {
-  let calls = 0
+  let left = pages
+  const look = async (of: { readonly turnId?: string; readonly cursor?: string | undefined }) => {
+    left -= 1
+    looked.calls += 1
+    looked.pages += 1
+    const page = await ctx.call('thread/items/list', {
+      threadId,
+      limit: PAGE,
+      sortDirection: 'desc',
+      ...given(of),
+    })
+    const entry = page.data.find(({ item }) => isOurs(item, marker))
+    return { page, message: entry && { turnId: entry.turnId, itemId: entry.item.id, first: false } }
+  }
+
+  const newest = turns.length > 1 && left > 0 ? await look({}) : undefined
+  if (newest?.message !== undefined) return { complete: true, message: newest.message }
   for (const turn of turns) {
+    if (newest !== undefined && holdsWhole(newest.page, turn.id)) continue
     let cursor: string | undefined
     do {
-      if (calls === ITEM_PAGES) return { complete: false }
-      calls += 1
-      looked.calls += 1
-      looked.pages += 1
-      const page = await ctx.call('thread/items/list', {
-        threadId,
-        turnId: turn.id,
-        limit: PAGE,
-        sortDirection: 'desc',
-        ...(cursor === undefined ? {} : { cursor }),
-      })
-      const entry = page.data.find(({ item }) => isOurs(item, marker))
-      if (entry !== undefined)
-        return { complete: true, message: { turnId: entry.turnId, itemId: entry.item.id, first: false } }
+      if (left === 0) return { complete: false }
+      const { page, message } = await look({ turnId: turn.id, cursor })
+      if (message !== undefined) return { complete: true, message }
       cursor = page.nextCursor ?? undefined
     } while (cursor !== undefined)
   }

@@ -13,7 +13,7 @@ import {
   run,
   start,
   startTurn,
-  then,
+  inOrder,
   workspaceWrite,
   type Body,
 } from './gated-mutation.ts'
@@ -96,7 +96,7 @@ describe('a thread that is fed', () => {
   ]
 
   it.each(feeds)('by %s is judged by the environment that it was resumed with', async (method, feed) => {
-    const { outcome, called } = await run(then(resume, feed), {
+    const { outcome, called } = await run(inOrder(resume, feed), {
       answers: { 'thread/resume': environment(full) },
       ceiling: { maxSandbox: 'read-only' },
     })
@@ -127,12 +127,12 @@ describe('a thread that is fed', () => {
 
   it('is refused when another thread’s environment was seen', async () => {
     const other = environment(readOnly, { thread: { id: 'other', cwd: '/', status: { type: 'idle' } } })
-    const { outcome } = await run(then(resume, startTurn()), { answers: { 'thread/resume': other } })
+    const { outcome } = await run(inOrder(resume, startTurn()), { answers: { 'thread/resume': other } })
     expect(receiptOf(outcome).error?.code).toBe('environment_unseen')
   })
 
   it('is known in any spelling of its id', async () => {
-    const { outcome } = await run(then(resume, startTurn({ threadId: ID.toUpperCase() })), {
+    const { outcome } = await run(inOrder(resume, startTurn({ threadId: ID.toUpperCase() })), {
       answers: { 'thread/resume': environment(readOnly) },
       ceiling: { maxSandbox: 'read-only' },
     })
@@ -141,7 +141,7 @@ describe('a thread that is fed', () => {
 
   it('is judged by the newest report', async () => {
     const answers = { 'thread/resume': { each: [environment(readOnly), environment(full)] } }
-    const { outcome, called } = await run(then(resume, resume, startTurn()), {
+    const { outcome, called } = await run(inOrder(resume, resume, startTurn()), {
       answers,
       caller: { sandbox: 'read-only' },
     })
@@ -150,7 +150,7 @@ describe('a thread that is fed', () => {
   })
 
   it('after it was started is judged by what it was started with', async () => {
-    const { outcome } = await run(then(start({ permissions: ':read-only' }), startTurn()), {
+    const { outcome } = await run(inOrder(start({ permissions: ':read-only' }), startTurn()), {
       answers: { 'thread/start': environment(full) },
       ceiling: { maxSandbox: 'read-only' },
     })
@@ -182,7 +182,7 @@ describe('a thread that is fed', () => {
     ],
     ['more than its caller in an unknown mode', {}, { sandbox: 'custom' }, { sandbox: workspaceWrite() }],
   ])('with %s gets nothing', async (_, ceiling, caller, members) => {
-    const { outcome, called } = await run(then(resume, startTurn()), {
+    const { outcome, called } = await run(inOrder(resume, startTurn()), {
       answers: { 'thread/resume': environment(readOnly, members) },
       ceiling,
       caller,
@@ -195,7 +195,7 @@ describe('a thread that is fed', () => {
     ['a policy', { sandboxPolicy: full }],
     ['a profile', { permissions: ':danger-full-access' }],
   ])('may not get %s beyond the ceiling with its turn', async (_, params) => {
-    const { outcome, called } = await run(then(resume, startTurn(params)), {
+    const { outcome, called } = await run(inOrder(resume, startTurn(params)), {
       answers: { 'thread/resume': environment(readOnly) },
       ceiling: { maxSandbox: 'read-only' },
     })
@@ -221,7 +221,7 @@ describe('the calling thread', () => {
   it.each([ID, ID.toUpperCase(), ID.replaceAll('-', ''), `{${ID}}`, `urn:uuid:${ID}`])(
     'is never fed, as %s neither',
     async (threadId) => {
-      const { outcome, called } = await run(then(resume, startTurn()), {
+      const { outcome, called } = await run(inOrder(resume, startTurn()), {
         answers: { 'thread/resume': environment(readOnly) },
         caller: { threadId },
       })
@@ -256,7 +256,7 @@ describe('a step that starts a process', () => {
   })
 
   it('after another step ends as failed', async () => {
-    const twice = then(
+    const twice = inOrder(
       (ctx) => ctx.step('git worktree add', async () => undefined),
       step({ cwd: '/', policy: { type: 'dangerFullAccess' } }),
     )

@@ -13,7 +13,7 @@ import {
   run,
   start,
   startTurn,
-  then,
+  inOrder,
   workspaceWrite,
   type Body,
 } from './gated-mutation.ts'
@@ -89,7 +89,7 @@ describe('the allowed roots', () => {
     ['has a workspace root beside them', () => ({ runtimeWorkspaceRoots: [allowed, outside] })],
   ])('keep a message from a thread that %s', async (_, members) => {
     const inside = { cwd: allowed, thread: { id: ID, cwd: allowed, status: { type: 'idle' } } }
-    const { outcome, called } = await run(then(resume, startTurn()), {
+    const { outcome, called } = await run(inOrder(resume, startTurn()), {
       answers: { 'thread/resume': environment(readOnly, { ...inside, ...members() }) },
       ceiling: below(),
     })

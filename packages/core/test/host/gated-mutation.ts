@@ -92,7 +92,7 @@ export const startTurn =
   (params: Partial<Params<'turn/start'>> = {}): Body =>
   (ctx) =>
     ctx.call('turn/start', { threadId: ID, input, ...params })
-export const then =
+export const inOrder =
   (...bodies: readonly Body[]): Body =>
   async (ctx) => {
     for (const body of bodies) await body(ctx)

@@ -412,6 +412,38 @@ describe('a host', () => {
     await expect(early.call('look', {})).rejects.toMatchObject({ code: 'host_state' })
   })
 
+  it('ends a read that outlives the call budget, and gives its calls up', async () => {
+    let given: AbortSignal | undefined
+    const hanging = defineRead({
+      name: 'hang',
+      title: 't',
+      description: 'd',
+      input: Type.Object({}, closed),
+      output: Type.Object({}),
+      uses: [],
+      examples,
+      run: (ctx) => {
+        given = ctx.signal
+        return new Promise<never>(() => undefined)
+      },
+    })
+    let now = 0
+    const clock: Clock = { now: () => now, sleep: async (ms) => void (now += ms) }
+    const slow = createHost({
+      appServer: cannedAppServer({}),
+      ledger: memoryLedger(),
+      clock,
+      limits: { callMs: 5_000 },
+    })
+    slow.register(plugin('p', hanging))
+    await slow.ready()
+    await expect(slow.call('hang', {})).rejects.toMatchObject({
+      code: 'request_timeout',
+      next: 'same_request_id',
+    })
+    expect([given?.aborted, now]).toEqual([true, 7_000])
+  })
+
   it('closes its plugins in reverse order, once', async () => {
     const closed: string[] = []
     const closing = (name: string) => ({

@@ -35,7 +35,7 @@ const goldenRow = (note: string): LedgerRow => {
 const made = (operation: string, params: Args, version: 1 | 2 | 3 = 2): LedgerRow =>
   rowOf(sha256(canonicalJson([operation, params], { nulls: 'keep' })), version)
 
-const never = (): string => {
+const never: (path: string) => string = () => {
   throw new Error('looked at the file system')
 }
 
@@ -97,7 +97,7 @@ describe('a receipt of version 2', () => {
     },
   )
 
-  test.each(calls)('conflicts with every other call (%s)', (note, _operation, _args) => {
+  test.each(calls)('conflicts with every other call (%s)', (note) => {
     const others = calls.filter(([other]) => other !== note)
     expect(others.filter(([, operation, args]) => replays(goldenRow(note), operation, args))).toEqual([])
   })
