@@ -9,6 +9,7 @@ import {
   sendMethods,
 } from '@codex-thread-bridge/core/threads'
 import { EnvironmentRecord } from '@codex-thread-bridge/core/policy'
+import { canonicalThreadId } from '@codex-thread-bridge/core/protocol'
 import { Type } from 'typebox'
 import { examples } from './send-message-to-thread.examples.ts'
 
@@ -53,7 +54,8 @@ export const sendMessageToThread = defineMutation({
   uses: sendMethods,
   examples,
   thread: (input) => input.thread_id,
-  opening: (input) => ({ threadId: input.thread_id }),
+  // By its one spelling: receipts of a thread are found whatever way its id was written.
+  opening: (input) => ({ threadId: canonicalThreadId(input.thread_id) }),
   run: (ctx, input) =>
     sendMessage(ctx, {
       threadId: input.thread_id,

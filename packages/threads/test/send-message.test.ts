@@ -253,6 +253,19 @@ describe.each(testedVersions)('send_message_to_thread on App Server %s', (versio
     expect(await transcript(threadId)).not.toContain('never sent')
   })
 
+  it('knows a thread by its id however that is written', async () => {
+    const threadId = await newThread('first')
+    await idle(threadId)
+    const receipt = await send(threadId.toUpperCase().replaceAll('-', ''), 'hello')
+    expect(receipt).toMatchObject({
+      status: 'accepted',
+      threadId,
+      environmentEvidence: expect.not.stringMatching('none') as string,
+      delivery: { state: 'recorded' },
+    })
+    expect(await transcript(threadId)).toContain('hello')
+  })
+
   it('names the remedy for an archived thread', async () => {
     const threadId = await newThread('first')
     await idle(threadId)

@@ -23,7 +23,7 @@ export interface CrowdOptions {
   readonly seed: number
 }
 
-/** One client's message: its clients' messages to a thread come one after the other. */
+/** One message of a client, which sends its messages one after the other. */
 interface Send {
   readonly requestId: string
   readonly threadId: string
@@ -40,7 +40,7 @@ export interface CrowdReport {
   readonly errors: readonly string[]
   /** Ids whose receipt is missing or not accepted. */
   readonly lost: readonly string[]
-  /** Texts that are not there exactly once. */
+  /** Threads that one request id made more than one of, and texts that are not there exactly once. */
   readonly miscounted: readonly string[]
   /** Clients whose messages a thread has in another order. */
   readonly misordered: readonly string[]
@@ -50,7 +50,7 @@ export interface CrowdReport {
 const CLIENTS = 16
 const THREADS = 8
 
-/** Sends of one id, some of them through several bridges at once. */
+/** What each client sends: as many calls as were asked for, most of them sharing their id with others. */
 const plan = (options: CrowdOptions, threads: readonly string[]): Send[][] => {
   const draw = fc.sample(
     fc.record({
@@ -101,17 +101,14 @@ const meet = async (
   world: World,
   bridges: readonly McpClientProcess[],
 ): Promise<CrowdReport> => {
+  const client = await world.openClient()
+  const errors: string[] = []
   const threads = await Promise.all(
-    Array.from({ length: THREADS }, async (_, n) => {
-      const args = { request_id: `thread-${n}`, cwd: world.cwd }
-      const answers = await Promise.all(bridges.map((bridge) => bridge.call('create_thread', args)))
-      const ids = answers.flatMap(({ structured }) => structured?.threadId ?? [])
-      return String(ids[0])
-    }),
+    Array.from({ length: THREADS }, (_, n) => createOnce(bridges, `thread-${n}`, world.cwd, errors)),
   )
+  const made = client.notifications.filter(({ method }) => method === 'thread/started')
   const clients = plan(options, threads)
   const sends = clients.flat()
-  const errors: string[] = []
   const began = performance.now()
   await Promise.all(
     clients.map(async (own) => {
@@ -125,7 +122,6 @@ const meet = async (
     const { structured } = (await bridge?.call('get_operation', { request_id: requestId })) ?? {}
     if (structured?.status !== 'accepted') lost.push(`${requestId}: ${String(structured?.status)}`)
   }
-  const client = await world.openClient()
   const kept = new Map<string, readonly string[]>()
   for (const threadId of threads) kept.set(threadId, await textsOf(client, threadId))
   const all = [...kept.values()].flat()
@@ -134,7 +130,10 @@ const meet = async (
     ids: sends.length,
     errors,
     lost,
-    miscounted: sends.map(({ text }) => text).filter((text) => all.filter((one) => one === text).length !== 1),
+    miscounted: [
+      ...(made.length === THREADS ? [] : [`${made.length} threads`]),
+      ...sends.map(({ text }) => text).filter((text) => all.filter((one) => one === text).length !== 1),
+    ],
     misordered: threads.flatMap((threadId) =>
       clients.flatMap((own) => misorder(own, threadId, kept.get(threadId) ?? [])),
     ),
@@ -142,11 +141,29 @@ const meet = async (
   }
 }
 
-/** The same message through several bridges at once; a call that may be repeated is. */
-const sendOnce = async (bridges: readonly McpClientProcess[], send: Send, errors: string[]): Promise<void> => {
+/** The same creation through every bridge at once; the id of the thread. */
+const createOnce = async (
+  bridges: readonly McpClientProcess[],
+  requestId: string,
+  cwd: string,
+  errors: string[],
+): Promise<string> => {
+  const args = { request_id: requestId, cwd }
+  const answers = await Promise.all(bridges.map((bridge) => bridge.call('create_thread', args)))
+  for (const answer of answers)
+    if (answer.isError) errors.push(`${requestId}: ${answer.error?.code ?? answer.text}`)
+  return textAt(answers.find(({ structured }) => structured?.status === 'accepted')?.structured, 'threadId')
+}
+
+/** The same message through several bridges at once, and then the end of it. */
+const sendOnce = async (
+  bridges: readonly McpClientProcess[],
+  send: Send,
+  errors: string[],
+): Promise<void> => {
   const args = { request_id: send.requestId, thread_id: send.threadId, message: send.text, if_busy: 'queue' }
   const answers = await Promise.all(
-    send.through.map((n) => bridges[n]?.call('send_message_to_thread', args, { timeoutMs: 120_000 })),
+    send.through.map(async (n) => bridges[n]?.call('send_message_to_thread', args, { timeoutMs: 120_000 })),
   )
   for (const answer of answers)
     if (answer?.isError !== false) errors.push(`${send.requestId}: ${answer?.error?.code ?? answer?.text}`)
@@ -183,7 +200,7 @@ const textsOf = async (client: RawClient, threadId: string): Promise<readonly st
     { what: `thread ${threadId} to be quiet`, timeoutMs: 120_000, every: 25 },
   )
   const texts: string[] = []
-  for (let cursor: unknown; ; ) {
+  for (let cursor: unknown; ;) {
     const page = await client.call('thread/items/list', {
       threadId,
       limit: 100,

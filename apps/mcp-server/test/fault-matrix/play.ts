@@ -82,6 +82,7 @@ const observe = async (scene: Scene, answer: Answer | undefined): Promise<Played
       if (itemId !== undefined) expect(itemId === found[0]?.itemId, 'another item')
     }
     const verdict = 'receipt' in looked ? (looked.receipt.reconciliation?.verdict ?? null) : null
+    if (process.env.FM_D) console.log(JSON.stringify([told, looked, replay], null, 1))
     return {
       broken,
       cell: {

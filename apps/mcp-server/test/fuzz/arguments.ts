@@ -78,7 +78,10 @@ const oddTexts = fc.oneof(
 /** A text of about so many code points as a schema allows. */
 const atBound = (limit: number): fc.Arbitrary<string> =>
   fc
-    .record({ unit: fc.constantFrom('a', 'é', '😀', '\u0301', '👨‍👩‍👧', ' '), off: fc.integer({ min: -1, max: 1 }) })
+    .record({
+      unit: fc.constantFrom('a', 'é', '😀', '\u0301', '👨‍👩‍👧', ' '),
+      off: fc.integer({ min: -1, max: 1 }),
+    })
     .map(({ unit, off }) => {
       const points = [...unit]
       const whole = unit.repeat(Math.ceil((limit + off) / points.length))
@@ -86,7 +89,24 @@ const atBound = (limit: number): fc.Arbitrary<string> =>
     })
 
 const numbers = fc.oneof(
-  fc.constantFrom(0, -0, 1, -1, 0.5, 50, 50.000001, 100, 101, 99, 20_000, 20_001, 1e21, 5e-324, NaN, Infinity),
+  fc.constantFrom(
+    0,
+    -0,
+    1,
+    -1,
+    0.5,
+    50,
+    50.000001,
+    100,
+    101,
+    99,
+    20_000,
+    20_001,
+    1e21,
+    5e-324,
+    NaN,
+    Infinity,
+  ),
   fc.double(),
   fc.integer(),
 )
@@ -126,13 +146,16 @@ const fitting = (schema: unknown): fc.Arbitrary<unknown> => {
     case 'integer':
     case 'number': {
       const [min, max] = [Number(schema.minimum ?? 0), Number(schema.maximum ?? 100)]
-      const inside = schema.type === 'integer' ? fc.integer({ min, max }) : fc.double({ min, max, noNaN: true })
+      const inside =
+        schema.type === 'integer' ? fc.integer({ min, max }) : fc.double({ min, max, noNaN: true })
       return fc.oneof(inside, fc.constantFrom(min, max, min - 1, max + 1))
     }
     case 'boolean':
       return fc.boolean()
     case 'array':
-      return fc.array(fc.oneof(fitting(schema.items), fc.constantFrom('/', '/tmp', 'relative')), { maxLength: 3 })
+      return fc.array(fc.oneof(fitting(schema.items), fc.constantFrom('/', '/tmp', 'relative')), {
+        maxLength: 3,
+      })
     default:
       return fc.record(Object.fromEntries(members(schema).map(([key, member]) => [key, fitting(member)])), {
         requiredKeys: [],
@@ -162,7 +185,10 @@ const change = (schema: unknown): fc.Arbitrary<Change> => {
     }),
   )
   return fc.oneof(
-    { weight: 8, arbitrary: field.chain(([key, member]) => fitting(member).map((value) => withMember(key, value))) },
+    {
+      weight: 8,
+      arbitrary: field.chain(([key, member]) => fitting(member).map((value) => withMember(key, value))),
+    },
     { weight: 3, arbitrary: field.chain(([key]) => junk.map((value) => withMember(key, value))) },
     { weight: 1, arbitrary: field.map(([key]) => without(key)) },
     { weight: 2, arbitrary: field.map(([key]) => withMember(key, null)) },
@@ -176,9 +202,7 @@ const LONG = 1_048_576
 const huge = (tool: AnyTool): fc.Arbitrary<Change> => {
   const long = members(tool.input).filter(([, member]) => isObject(member) && member.maxLength === LONG)
   if (long.length === 0) return change(tool.input)
-  return fc
-    .tuple(fc.constantFrom(...long), atBound(LONG))
-    .map(([[key], value]) => withMember(key, value))
+  return fc.tuple(fc.constantFrom(...long), atBound(LONG)).map(([[key], value]) => withMember(key, value))
 }
 
 const ofTool = (tool: AnyTool): fc.Arbitrary<Sample> => {
@@ -190,10 +214,16 @@ const ofTool = (tool: AnyTool): fc.Arbitrary<Sample> => {
   const args: fc.Arbitrary<unknown> = fc.oneof(
     { weight: 60, arbitrary: mutated },
     { weight: 3, arbitrary: junk },
-    { weight: 1, arbitrary: fc.tuple(example, fc.nat(20)).chain(([input, n]) => n > 0 ? fc.constant(input) : huge(tool).map((each) => each(input))) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(example, fc.nat(20))
+        .chain(([input, n]) => (n > 0 ? fc.constant(input) : huge(tool).map((each) => each(input)))),
+    },
   )
   return args.map((value) => sample(tool, value))
 }
 
 /** Arguments of every tool: its examples, changed in up to four places, and plain junk. */
-export const samples = (tools: readonly AnyTool[]): fc.Arbitrary<Sample> => fc.oneof(...tools.map((tool) => ({ weight: tool.kind === 'mutation' ? 3 : 1, arbitrary: ofTool(tool) })))
+export const samples = (tools: readonly AnyTool[]): fc.Arbitrary<Sample> =>
+  fc.oneof(...tools.map((tool) => ({ weight: tool.kind === 'mutation' ? 3 : 1, arbitrary: ofTool(tool) })))

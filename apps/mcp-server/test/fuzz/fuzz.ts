@@ -52,7 +52,12 @@ const hastyClock = (): Clock => {
 
 const openBench = async (answers: Example['answers'] = {}): Promise<Bench> => {
   const appServer = cannedAppServer(answers)
-  const host = createHost({ appServer, ledger: memoryLedger(), clock: hastyClock(), limits: { callMs: CALL_MS } })
+  const host = createHost({
+    appServer,
+    ledger: memoryLedger(),
+    clock: hastyClock(),
+    limits: { callMs: CALL_MS },
+  })
   host.register(createThreadsPlugin())
   host.register(createReadsPlugin())
   host.register(createGoalsPlugin())
@@ -132,10 +137,19 @@ export const fuzz = async ({ runs, seed, path }: FuzzOptions) => {
     const { host, appServer } = refusing
     const error = await errorOf(host, tool, args)
     demand(error !== undefined, `not refused, though ${faults.join()} ${fault?.message ?? ''} is wrong`)
-    demand(error?.code === (fault?.code ?? 'invalid_arguments'), `refused as ${String(error?.code)}: ${String(error?.stack)}`)
-    demand(error !== undefined && namesField(error, faults.includes('')), `no field: ${JSON.stringify(error)}`)
+    demand(
+      error?.code === (fault?.code ?? 'invalid_arguments'),
+      `refused as ${String(error?.code)}: ${String(error?.stack)}`,
+    )
+    demand(
+      error !== undefined && namesField(error, faults.includes('')),
+      `no field: ${JSON.stringify(error)}`,
+    )
     const named = fault === undefined ? faults : [fault.field]
-    demand(named.some((place) => isAt(place, error?.field)), `names ${error?.field}, wrong is ${named.join()}`)
+    demand(
+      named.some((place) => isAt(place, error?.field)),
+      `names ${error?.field}, wrong is ${named.join()}`,
+    )
     demand(appServer.called.size === 0, `called ${[...appServer.called].join()}`)
   }
 
@@ -146,7 +160,11 @@ export const fuzz = async ({ runs, seed, path }: FuzzOptions) => {
       throw error
     }),
   )
-  const report = await fc.check(property, { seed, numRuns: runs, ...(path === undefined ? {} : { path, endOnFailure: true }) })
+  const report = await fc.check(property, {
+    seed,
+    numRuns: runs,
+    ...(path === undefined ? {} : { path, endOnFailure: true }),
+  })
   await renew()
   await refusing.host.close()
   return { report, counts }

@@ -49,8 +49,10 @@ const textFits = (schema: { readonly [key: string]: unknown }, text: string): bo
   )
 }
 
-const numberFits = ({ minimum = -Infinity, maximum = Infinity }: { readonly [key: string]: unknown }, n: number) =>
-  n >= Number(minimum) && n <= Number(maximum)
+const numberFits = (
+  { minimum = -Infinity, maximum = Infinity }: { readonly [key: string]: unknown },
+  n: number,
+) => n >= Number(minimum) && n <= Number(maximum)
 
 /** The same without the members that count as left out; of a value that fits its schema. */
 export const withoutNulls = (value: unknown): unknown => {

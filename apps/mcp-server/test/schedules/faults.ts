@@ -6,7 +6,11 @@ import type { Fault } from './steps.ts'
 const STEP_MS = 120_000
 
 /** Makes the calls with a fault in their midst; one whose moment does not come is no fault. */
-export const faulty = async <T>(stage: Stage, fault: Fault | undefined, calls: () => Promise<T>): Promise<T> => {
+export const faulty = async <T>(
+  stage: Stage,
+  fault: Fault | undefined,
+  calls: () => Promise<T>,
+): Promise<T> => {
   if (fault === undefined) return calls()
   const { rule, strike } = arm(stage, fault)
   let over = false
@@ -32,7 +36,8 @@ const after = async (stage: Stage, fault: Fault): Promise<void> => {
 
 interface Armed {
   readonly rule: FaultRule
-  strike(): Promise<void>
+  /** At the moment. */
+  readonly strike: () => Promise<void>
 }
 
 const arm = (stage: Stage, fault: Fault): Armed => {

@@ -98,11 +98,7 @@ export const lookFault = (
   return `error ${answer.code}: ${answer.message}`
 }
 
-const receiptFault = (
-  intent: Intent,
-  before: Receipt | undefined,
-  receipt: Receipt,
-): string | undefined => {
+const receiptFault = (intent: Intent, before: Receipt | undefined, receipt: Receipt): string | undefined => {
   if (receipt.requestId !== intent.requestId) return `the receipt is of ${receipt.requestId}`
   if (receipt.receiptPersisted === false) return 'the receipt was not kept'
   return before && changeFault(before, receipt)

@@ -43,15 +43,13 @@ const messageFault = (ended: Ended, truth: Truth): string | undefined => {
   return deliveryFault(ended, receipt, keptOf(intent, truth)[0])
 }
 
-const deliveryFault = (
-  { crashed }: Ended,
-  receipt: Receipt,
-  kept: Kept | undefined,
-): string | undefined => {
+const deliveryFault = ({ crashed }: Ended, receipt: Receipt, kept: Kept | undefined): string | undefined => {
   const { status, delivery, turnId } = receipt
   if (status !== 'accepted') return kept && `its message is in turn ${kept.turnId}`
   if (kept === undefined)
-    return delivery?.state === 'acknowledged' && crashed ? undefined : `its ${delivery?.state} message is lost`
+    return delivery?.state === 'acknowledged' && crashed
+      ? undefined
+      : `its ${delivery?.state} message is lost`
   if (delivery?.state !== 'recorded') return 'its message is there and not found'
   return turnId === kept.turnId ? undefined : `turn ${turnId} is not ${kept.turnId}`
 }

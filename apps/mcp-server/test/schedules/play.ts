@@ -2,6 +2,7 @@ import { deliveryMarker, type Receipt } from '@codex-thread-bridge/core/ledger'
 import { poll } from '@codex-thread-bridge/test-fixtures'
 import type { Answer } from './bridges.ts'
 import { callFault, lookFault, settle, type Intent, type Variant } from './intents.ts'
+import { shown } from './shown.ts'
 import { faulty } from './faults.ts'
 import { outcomeFault, type Ended } from './outcome.ts'
 import { sendsFault } from './sends.ts'
@@ -21,8 +22,12 @@ const RESOLVE_MS = 15_000
 let plays = 0
 
 /** Plays one schedule, looks at the truth, and compares. @throws Violation */
-export const play = async (stage: Stage, schedule: Schedule): Promise<void> => {
-  const run = new Play(stage, `${process.pid}-${(plays += 1)}`)
+export const play = async (
+  stage: Stage,
+  schedule: Schedule,
+  onAnswer: (answer: Answer) => void,
+): Promise<void> => {
+  const run = new Play(stage, `${process.pid}-${(plays += 1)}`, onAnswer)
   await run.begin()
   for (const step of schedule.steps) await run.step(step)
   await run.end(schedule.crashAtEnd)
@@ -36,11 +41,13 @@ class Play {
   readonly #trace: string[] = []
   readonly #since = Date.now()
   readonly #killsBefore: number
+  readonly #onAnswer: (answer: Answer) => void
   #texts = 0
 
-  constructor(stage: Stage, name: string) {
+  constructor(stage: Stage, name: string, onAnswer: (answer: Answer) => void) {
     this.#stage = stage
     this.#name = name
+    this.#onAnswer = onAnswer
     this.#killsBefore = stage.kills
   }
 
@@ -274,6 +281,7 @@ class Play {
   }
 
   #note(seat: Seat, { requestId, tool }: Intent, what: string, answer: Answer): void {
+    this.#onAnswer(answer)
     this.#trace.push(`${seat}: ${tool} ${requestId} (${what}): ${shown(answer)}`)
   }
 
@@ -290,22 +298,3 @@ const seated = (call: Call, fault: string): Call => {
 }
 
 const nth = <T>(list: readonly T[], n: number): T | undefined => list.at(-1 - (n % (list.length || 1)))
-
-const shown = (answer: Answer): string => {
-  if (answer.kind !== 'receipt') return JSON.stringify(answer)
-  const { status, next, steps, threadId, turnId, delivery, error, reconciliation, replayed, execution } =
-    answer.receipt
-  return JSON.stringify({
-    status,
-    next,
-    replayed,
-    execution,
-    threadId,
-    turnId,
-    delivery,
-    error: error?.code,
-    verdict: reconciliation?.verdict,
-    looked: reconciliation?.looked,
-    steps: steps.map(({ name, state }) => `${name} ${state}`).join(', '),
-  })
-}

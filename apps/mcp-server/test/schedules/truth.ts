@@ -51,7 +51,7 @@ const timeOf = (id: string): number => Number.parseInt(id.replaceAll('-', '').sl
 
 const newThreads = async (client: RawClient, sinceMs: number): Promise<readonly string[]> => {
   const ids: string[] = []
-  for (let cursor: unknown; ; ) {
+  for (let cursor: unknown; ;) {
     const page = await client.call('thread/loaded/list', { limit: PAGE, ...(cursor ? { cursor } : {}) })
     ids.push(...listAt(page, 'data').map(String))
     cursor = at(page, 'nextCursor')
@@ -87,7 +87,7 @@ const quiet = async (stage: Stage, client: RawClient, threadId: string): Promise
 
 const messagesOf = async (client: RawClient, threadId: string): Promise<Kept[]> => {
   const kept: Kept[] = []
-  for (let cursor: unknown; ; ) {
+  for (let cursor: unknown; ;) {
     const page = await client
       .call('thread/items/list', { threadId, limit: PAGE, ...(cursor ? { cursor } : {}) })
       .catch((error: unknown) => {

@@ -5,6 +5,7 @@ import { deliveryMarker } from '../ledger/fingerprint.ts'
 import type { LedgerPort } from '../ledger/port.ts'
 import type { Receipt, ReceiptPatch } from '../ledger/receipt.ts'
 import { methodSpec, type Method, type Params, type Result } from '../protocol/methods.ts'
+import { canonicalThreadId } from '../protocol/thread-id.ts'
 import { readContext, type CallOptions, type Surroundings } from './context.ts'
 import { accessGate } from './access-gate.ts'
 import { declaredOnly } from './gate.ts'
@@ -150,12 +151,12 @@ export const runMutation = async (
       },
     },
     server: () => appServer.actions.connect(),
-    receiptsOf: (threadId) => receiptsOf(ledger, threadId),
+    receiptsOf: (threadId) => receiptsOf(ledger, canonicalThreadId(threadId)),
   }
 
   try {
     const threadId = tool.thread?.(input)
-    if (threadId !== undefined) await claim.wait(threadId, clock, follow.signal)
+    if (threadId !== undefined) await claim.wait(canonicalThreadId(threadId), clock, follow.signal)
     const patch = await tool.run(context, input)
     return await steps.finish({ ...patch, status: 'accepted', next: 'none' })
   } catch (thrown) {

@@ -11,7 +11,7 @@ export {
   type ReadMethod,
   type Result,
 } from './methods.ts'
-export { threadKey } from './thread-id.ts'
+export { canonicalThreadId, threadKey } from './thread-id.ts'
 export {
   isSandboxPolicy,
   normaliseSandbox,

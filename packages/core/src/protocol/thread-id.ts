@@ -7,3 +7,11 @@ export const threadKey = (threadId: string): string =>
     .toLowerCase()
     .replace(/^urn:uuid:/, '')
     .replaceAll(/[{}-]/g, '')
+
+/** A thread id as the App Server itself writes it; an id that is no UUID stays as it is. */
+export const canonicalThreadId = (threadId: string): string => {
+  const key = threadKey(threadId)
+  return /^[0-9a-f]{32}$/.test(key)
+    ? [key.slice(0, 8), key.slice(8, 12), key.slice(12, 16), key.slice(16, 20), key.slice(20)].join('-')
+    : threadId
+}

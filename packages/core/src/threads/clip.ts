@@ -33,26 +33,19 @@ export const clipText = (text: string, maxChars: number): string => {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Shortens the texts inside `holder`, in place; `key` is the one that led to it. Returns how many. */
-const shortenIn = (holder: unknown, key: string, maxChars: number): number => {
-  let count = 0
-  const shorten = (member: unknown, name: string, put: (text: string) => void): void => {
-    if (typeof member !== 'string') count += shortenIn(member, name, maxChars)
-    else if (!KEPT.test(name)) {
-      const clipped = clipText(member, maxChars)
-      if (clipped === member) return
-      put(clipped)
-      count += 1
-    }
+/** A copy of JSON data in which only texts that are shortened are new; `key` is the name that led to it. */
+const shortened = (value: unknown, key: string, maxChars: number, onShortened: () => void): unknown => {
+  if (typeof value === 'string') {
+    const text = KEPT.test(key) ? value : clipText(value, maxChars)
+    if (text !== value) onShortened()
+    return text
   }
-  if (Array.isArray(holder)) {
-    const list: unknown[] = holder
-    list.forEach((member, index) => shorten(member, key, (text) => (list[index] = text)))
-  } else if (isRecord(holder)) {
-    for (const [name, member] of Object.entries(holder))
-      shorten(member, name, (text) => (holder[name] = text))
-  }
-  return count
+  if (Array.isArray(value)) return value.map((member) => shortened(member, key, maxChars, onShortened))
+  if (!isRecord(value)) return value
+  const members = Object.entries(value)
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, shortened(member, name, maxChars, onShortened)]),
+  )
 }
 
 export interface Clipped<T> {
@@ -63,8 +56,10 @@ export interface Clipped<T> {
 
 /** A copy of JSON data with every display text of more than `maxChars` code points shortened. Linear in its size. */
 export const clipTexts = <T>(value: T, maxChars: number): Clipped<T> => {
-  const copy = structuredClone(value)
-  return { value: copy, count: shortenIn(copy, '', maxChars) }
+  let count = 0
+  const copy = shortened(value, '', maxChars, () => (count += 1))
+  // Strings stay strings, and everything else its shape.
+  return { value: copy as T, count }
 }
 
 /** Output members that tell what an answer lacks; absent when it lacks nothing. */

@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile'
 import { TransportError } from '../contract/errors.ts'
 import type { MutationContext } from '../contract/tool.ts'
 import type { Item } from '../protocol/items.ts'
+import { threadKey } from '../protocol/thread-id.ts'
 import { ItemEntry } from '../protocol/items.ts'
 
 const RECORD_WAIT_MS = 2_000
@@ -32,7 +33,8 @@ export const watchForMessage = (ctx: Recording, threadId: string) => {
   let seen: RecordedMessage | undefined
   let wake = (): void => undefined
   const stop = ctx.observe(({ method, params }) => {
-    if (method !== 'item/completed' || !completed.Check(params) || params.threadId !== threadId) return
+    if (method !== 'item/completed' || !completed.Check(params)) return
+    if (threadKey(params.threadId) !== threadKey(threadId)) return
     if (marker === undefined || !isOurs(params.item, marker)) return
     seen = { turnId: params.turnId, itemId: params.item.id }
     wake()

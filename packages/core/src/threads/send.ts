@@ -141,9 +141,13 @@ const restore = async (
     throw drifted(threadId, drift, 'they are not known well enough to be restored: nothing was sent.')
   checkApprovals(recorded)
   const delivered = await deliverTurn(ctx, threadId, text, settings)
-  const effective = await ctx.call('thread/resume', { threadId, excludeTurns: true })
-  const left = driftOf(recorded, effective)
-  await ctx.receipt.checkpoint({ ...delivered, effective: settingsOf(effective), ...verification(left) })
+  const readBack = (effective: Environment): ReceiptPatch => ({
+    ...delivered,
+    effective: settingsOf(effective),
+    ...verification(driftOf(recorded, effective)),
+  })
+  const resume = { threadId, excludeTurns: true }
+  const left = driftOf(recorded, await ctx.call('thread/resume', resume, { record: readBack }))
   if (left.length > 0)
     throw new BridgeError(
       'environment_mismatch',
