@@ -45,7 +45,7 @@ const rowsOf = async (
   const server = await startMcpProcess(ourServer(socketPath, stateDir))
   await server.callTool('list_threads', {})
   const before = await server.memory()
-  const once = await timed(() => throughMcp(server, threadId, page))
+  await throughMcp(server, threadId, page)
   const afterOne = await server.peakMemory()
   const { ours, baseline } = await interleave(
     {
@@ -56,7 +56,6 @@ const rowsOf = async (
   )
   const afterAll = await server.peakMemory()
   await server.close()
-  console.error(`${page.what}: first ${once.toFixed(0)} ms`)
   const { what } = page
   return [
     rowOf({ what: `200 MB, ${what}`, unit: 'ms', ours, ...(page.bare && { baseline }) }),

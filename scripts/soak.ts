@@ -63,6 +63,7 @@ const soakSchedules = async (count: number, ownSeed: number): Promise<void> => {
     fc.defaultReportMessage(report),
     began,
   )
+  for (const [kind, times] of met) console.log(`  ${times} × ${kind}`)
 }
 
 if (

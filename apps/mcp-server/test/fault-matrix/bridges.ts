@@ -12,8 +12,7 @@ const SERVER = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
 /** A receipt, or the error of a call that left none. */
 export type Answer =
-  | { readonly receipt: Receipt }
-  | { readonly error: { readonly code: string; readonly next: string } }
+  { readonly receipt: Receipt } | { readonly error: { readonly code: string; readonly next: string } }
 
 export interface Bridge {
   call(tool: string, args: object, signal?: AbortSignal): Promise<Answer>
@@ -56,8 +55,7 @@ export const hostBridge = async (options: HostOptions): Promise<Bridge> => {
   host.register(createThreadsPlugin())
   await host.ready()
   return {
-    call: (tool, args, signal) =>
-      answering(host.call(tool, args, signal === undefined ? {} : { signal })),
+    call: (tool, args, signal) => answering(host.call(tool, args, signal === undefined ? {} : { signal })),
     get: (requestId) => answering(host.operations.get(requestId)),
     reconcile: (requestId) => answering(host.operations.reconcile(requestId)),
     close: () => host.close(),
@@ -89,14 +87,21 @@ const hooked = (appServer: AppServer, before: HostOptions['beforeCall']): AppSer
 }
 
 /** The built MCP server as a process: what can be cancelled and killed. */
-export const processBridge = async ({ socketPath, stateDir }: Place): Promise<Bridge & { kill(): Promise<void> }> => {
+export const processBridge = async ({
+  socketPath,
+  stateDir,
+}: Place): Promise<Bridge & { kill(): Promise<void> }> => {
   const child = await startMcpClient({
     command: process.execPath,
     args: [SERVER, '--socket', socketPath, '--state-dir', stateDir],
     env: { HOME: stateDir },
   })
   const call = async (name: string, args: object, signal?: AbortSignal): Promise<Answer> => {
-    const { structured, error, text } = await child.call(name, { ...args }, signal === undefined ? {} : { signal })
+    const { structured, error, text } = await child.call(
+      name,
+      { ...args },
+      signal === undefined ? {} : { signal },
+    )
     if (error !== undefined) return { error: { code: error.code, next: error.next ?? '' } }
     if (structured === undefined) throw new Error(`${name} answered ${text}`)
     return { receipt: Value.Parse(Receipt, structured) }

@@ -40,7 +40,7 @@ export const openTruth = async (world: World): Promise<Truth> => {
   }
   const pages = async (method: string, params: object): Promise<unknown[]> => {
     const all: unknown[] = []
-    for (let cursor: unknown; ; ) {
+    for (let cursor: unknown; ;) {
       const page = await client.call(method, { limit: 100, ...params, ...(cursor ? { cursor } : {}) })
       all.push(...listAt(page, 'data'))
       cursor = at(page, 'nextCursor')
@@ -63,7 +63,9 @@ export const openTruth = async (world: World): Promise<Truth> => {
     let quietLooks = 0
     await poll(
       async () => {
-        const queue = await client.call('thread/queue/list', { threadId, limit: 1 }).catch(() => ({ data: [] }))
+        const queue = await client
+          .call('thread/queue/list', { threadId, limit: 1 })
+          .catch(() => ({ data: [] }))
         const read = await client.call('thread/read', { threadId })
         const status = at(read, 'thread.status.type')
         // The queue of a thread that is not loaded waits for a resume.
@@ -83,12 +85,16 @@ export const openTruth = async (world: World): Promise<Truth> => {
         ...(await Promise.all(listed)).flat().map((thread) => textAt(thread, 'id')),
         ...onDisk(),
       ])
-      const found = await Promise.all([...ids].map(async (id) => ((await sourceOf(id)) === marker ? [id] : [])))
+      const found = await Promise.all(
+        [...ids].map(async (id) => ((await sourceOf(id)) === marker ? [id] : [])),
+      )
       return found.flat()
     },
     quiet,
     async messages(threadId, text) {
-      const resumed = await client.call('thread/resume', { threadId, excludeTurns: true }).catch(() => undefined)
+      const resumed = await client
+        .call('thread/resume', { threadId, excludeTurns: true })
+        .catch(() => undefined)
       if (resumed === undefined) return []
       await quiet(threadId)
       return messagesOf(threadId, text)

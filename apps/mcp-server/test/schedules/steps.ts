@@ -50,6 +50,13 @@ export interface Schedule {
   readonly crashAtEnd: boolean
 }
 
+/** Some faults need the calls to come from one seat. */
+export const seated = (call: Call, fault: Fault['fault']): Call => {
+  if (call.act === 'foreign') return call
+  if (fault === 'late answer') return { ...call, seat: 'impatient' }
+  return fault === 'kill process' ? { ...call, seat: 'process' } : call
+}
+
 const seat = fc.oneof(
   { weight: 6, arbitrary: fc.constant<Seat>('patient') },
   { weight: 4, arbitrary: fc.constant<Seat>('impatient') },

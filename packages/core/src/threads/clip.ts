@@ -9,9 +9,12 @@ const KEPT =
 
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
+const SURROGATE = /[\ud800-\udfff]/
 
 /** How many code points a text has, and the index where the one after `max` begins. */
 const measure = (text: string, max: number): { readonly codePoints: number; readonly end: number } => {
+  // The search is native: most texts, of up to megabytes, need not be counted.
+  if (!SURROGATE.test(text)) return { codePoints: text.length, end: max }
   let codePoints = 0
   let end = text.length
   for (let index = 0; index < text.length; index += 1) {

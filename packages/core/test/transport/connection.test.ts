@@ -1,9 +1,4 @@
-import {
-  OLDEST_CODEX,
-  startWorld,
-  testedVersions,
-  type World,
-} from '@codex-thread-bridge/test-fixtures'
+import { OLDEST_CODEX, startWorld, testedVersions, type World } from '@codex-thread-bridge/test-fixtures'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from './support.ts'
 import { client, loss, rejection, soon } from './support.ts'

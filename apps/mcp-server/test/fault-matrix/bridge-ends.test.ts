@@ -1,0 +1,3 @@
+import { describeColumns } from './column.ts'
+
+describeColumns(['cancelled', 'bridgeKilledUnread', 'bridgeKilledActed'])

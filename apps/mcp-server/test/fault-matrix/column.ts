@@ -1,0 +1,40 @@
+import { testedVersions } from '@codex-thread-bridge/test-fixtures'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { faults, type Fault } from './faults.ts'
+import { cellFor } from './matrix.ts'
+import { playColumn, type Column } from './play.ts'
+import type { Stage } from './scene.ts'
+import { openStage } from './stage.ts'
+import { stepNames, steps } from './steps.ts'
+
+/** Two ways of a message need a drifted thread each. */
+const DRIFTED_A_COLUMN = 2
+const COLUMN_MS = 240_000
+
+/** Plays these columns of the matrix on each tested App Server, and holds every cell against what was observed. */
+export const describeColumns = (columns: readonly Fault[]): void => {
+  describe.each(testedVersions)('on App Server %s', (version) => {
+    let stage: Stage
+    beforeAll(async () => {
+      stage = await openStage(version, columns.length * DRIFTED_A_COLUMN)
+    })
+    afterAll(() => stage?.world.close())
+
+    describe.each(columns.map((fault) => ({ fault, words: faults[fault] })))('when $words', ({ fault }) => {
+      let column: Column
+      beforeAll(async () => {
+        column = await playColumn(stage, fault)
+      }, COLUMN_MS)
+
+      it.each(stepNames.map((name) => ({ name, ...steps[name] })))(
+        '$tool ($way, $method) ends as the matrix says',
+        ({ name }) => {
+          const played = column.get(name)
+          if (played === undefined || played instanceof Error) throw played ?? new Error('not played')
+          expect(played.broken).toEqual([])
+          expect(played.cell).toEqual(cellFor(name, fault, version))
+        },
+      )
+    })
+  })
+}

@@ -1,0 +1,3 @@
+import { describeColumns } from './column.ts'
+
+describeColumns(['serverKilledUnread', 'serverKilledActed', 'bothKilledUnread', 'bothKilledActed'])
