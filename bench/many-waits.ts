@@ -22,19 +22,17 @@ interface Turn {
   readonly turnId: string
 }
 
-/** Calls while waits begin, while nothing happens, and until all are answered; growth in MB while all wait. */
+/** Calls while waits begin, while nothing happens, and until all are answered; growth of the heap while all wait, in MB. */
 interface Cost {
   readonly begin: number
   readonly quiet: number
   readonly end: number
   readonly heapMb: number
-  readonly residentMb: number
 }
 
 /** A thousand waits for the turns of twenty threads, against one wait a thread. */
 export const manyWaits = (): Promise<readonly Row[]> =>
   onStage(async (stage) => {
-    // First: a process that had waits before grows less.
     const many = await costOf(stage, WAITS)
     const few = await costOf(stage, THREADS)
     const calls = (what: string, part: 'begin' | 'quiet' | 'end'): Row =>
@@ -55,18 +53,17 @@ export const manyWaits = (): Promise<readonly Row[]> =>
         ours: [await callsOneByOne(stage)],
       }),
       rowOf({ what: '1,000 waits, heap', unit: 'MB', ours: [many.heapMb] }),
-      rowOf({ what: '1,000 waits, resident memory', unit: 'MB', ours: [many.residentMb] }),
     ]
   })
 
 const costOf = (stage: Stage, waits: number): Promise<Cost> =>
   withHeldTurns(stage, async (host, turns, release) => {
     const counted = countCalls(stage.world)
-    const before = memory()
+    const before = heap()
     const { looked, answered } = open(host, turns, waits)
     await looked
     const begin = counted()
-    const during = memory()
+    const during = heap()
     await sleep(QUIET_MS)
     const quiet = counted()
     release()
@@ -75,8 +72,7 @@ const costOf = (stage: Stage, waits: number): Promise<Cost> =>
       begin,
       quiet,
       end: counted(),
-      heapMb: during.heapMb - before.heapMb,
-      residentMb: during.residentMb - before.residentMb,
+      heapMb: during - before,
     }
   })
 
@@ -139,9 +135,8 @@ const waitFor = async (host: Host, { threadId, turnId }: Turn, looked: () => voi
 // Known only once the flag is set, and so to no type.
 setFlagsFromString('--expose-gc')
 
-/** In MB, without what is garbage already. */
-const memory = (): { readonly heapMb: number; readonly residentMb: number } => {
+/** The heap in MB, without what is garbage already. */
+const heap = (): number => {
   runInNewContext('gc()')
-  const { heapUsed, rss } = process.memoryUsage()
-  return { heapMb: heapUsed / 2 ** 20, residentMb: rss / 2 ** 20 }
+  return process.memoryUsage().heapUsed / 2 ** 20
 }

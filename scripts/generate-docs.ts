@@ -7,6 +7,7 @@ import { createHost } from '@codex-thread-bridge/core/host'
 import { cannedAppServer, memoryLedger } from '@codex-thread-bridge/core/testing'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { format, resolveConfig } from 'prettier'
+import { faultTables } from '../apps/mcp-server/test/fault-matrix/render.ts'
 
 /** Writes the generated parts of the documentation, or with --check says which one is stale. */
 const check = process.argv.includes('--check')
@@ -42,6 +43,7 @@ const errorTable = (): string =>
 const parts = [
   { file: 'README.md', name: 'tools', text: toolTable() },
   { file: 'docs/errors.md', name: 'errors', text: errorTable() },
+  { file: 'docs/receipts.md', name: 'faults', text: faultTables() },
 ]
 
 const between = (page: string, name: string, text: string, file: string): string => {

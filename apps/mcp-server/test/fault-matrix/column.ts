@@ -20,21 +20,24 @@ export const describeColumns = (columns: readonly Fault[]): void => {
     })
     afterAll(() => stage?.world.close())
 
-    describe.each(columns.map((fault) => ({ fault, words: faults[fault] })))('when $words', ({ fault }) => {
-      let column: Column
-      beforeAll(async () => {
-        column = await playColumn(stage, fault)
-      }, COLUMN_MS)
+    describe.each(columns.map((fault) => ({ fault, words: faults[fault].join(': ') })))(
+      '$words:',
+      ({ fault }) => {
+        let column: Column
+        beforeAll(async () => {
+          column = await playColumn(stage, fault)
+        }, COLUMN_MS)
 
-      it.each(stepNames.map((name) => ({ name, ...steps[name] })))(
-        '$tool ($way, $method) ends as the matrix says',
-        ({ name }) => {
-          const played = column.get(name)
-          if (played === undefined || played instanceof Error) throw played ?? new Error('not played')
-          expect(played.broken).toEqual([])
-          expect(played.cell).toEqual(cellFor(name, fault, version))
-        },
-      )
-    })
+        it.each(stepNames.map((name) => ({ name, ...steps[name] })))(
+          '$tool ($way, $method) ends as the matrix says',
+          ({ name }) => {
+            const played = column.get(name)
+            if (played === undefined || played instanceof Error) throw played ?? new Error('not played')
+            expect(played.broken).toEqual([])
+            expect(played.cell).toEqual(cellFor(name, fault, version))
+          },
+        )
+      },
+    )
   })
 }

@@ -49,7 +49,7 @@ const observe = async (scene: Scene, answer: Answer | undefined): Promise<Played
   try {
     const told = answer ?? (await bridge.get(requestId))
     const noReceipt = 'error' in told
-    if (fault.startsWith('diskFull') && !noReceipt) await ended(bridge, requestId)
+    if (fault.startsWith('diskFull')) await written(bridge, requestId, noReceipt)
     const looked = noReceipt ? told : await bridge.reconcile(requestId)
     const sent = lane.mutations()
     const replay = await bridge.call(step.tool, scene.args)
@@ -83,7 +83,8 @@ const observe = async (scene: Scene, answer: Answer | undefined): Promise<Played
     }
     // An accepted message may have been looked up once more, when it was recorded late.
     const settled = toldOf(told).status === 'accepted' || noReceipt
-    const verdict = settled ? null : (looked.receipt.reconciliation?.verdict ?? null)
+    const evidence = 'receipt' in looked ? looked.receipt.reconciliation : undefined
+    const verdict = settled ? null : (evidence?.verdict ?? null)
     return {
       broken,
       cell: {
@@ -107,14 +108,14 @@ const again = async (scene: Scene): Promise<Bridge> => {
   return hostBridge(lane)
 }
 
-/** What could not be saved is saved soon after there is room again. */
-const ended = (bridge: Bridge, requestId: string) =>
+/** What could not be written is written soon after there is room again: how it ended, or that there is no row. */
+const written = (bridge: Bridge, requestId: string, noReceipt: boolean) =>
   poll(
     async () => {
       const now = await bridge.get(requestId)
-      return 'receipt' in now && now.receipt.status !== 'in_progress_or_unknown'
+      return 'receipt' in now ? !noReceipt && now.receipt.status !== 'in_progress_or_unknown' : noReceipt
     },
-    { what: `the receipt of ${requestId} to be kept`, every: 50 },
+    { what: `the row of ${requestId} to be written`, every: 50 },
   )
 
 const attempt = async <T>(act: () => Promise<T>): Promise<T | Error> => {
@@ -168,11 +169,11 @@ const playKills = async (stage: Stage, fault: Fault, names: readonly StepName[])
       const scene = await setScene(stage, steps[name], fault)
       const held = await holdAtStep(scene)
       if (fault.endsWith('Acted')) await durable(scene)
+      await scene.kill?.()
       return { scene, held } as const
     }),
   )
   const scenes = standing.filter((each): each is Exclude<typeof each, Error> => !(each instanceof Error))
-  await Promise.all(scenes.map(({ scene }) => scene.kill?.()))
   if (serverDies) await appServer.kill()
   const answers = await Promise.all(scenes.map(({ held }) => held.answer))
   for (const { held } of scenes) held.forget()

@@ -1,5 +1,7 @@
+import type { Connection } from '@codex-thread-bridge/core/contract'
 import { deliveryMarker, endpointIdentity } from '@codex-thread-bridge/core/ledger'
-import { holdReply, type FaultRule, type World } from '@codex-thread-bridge/test-fixtures'
+import type { Method } from '@codex-thread-bridge/core/protocol'
+import { holdReply, type World } from '@codex-thread-bridge/test-fixtures'
 import { hostBridge, processBridge, type Answer, type Bridge } from './bridges.ts'
 import type { Fault } from './faults.ts'
 import { createFullDisk, type FullDisk } from './full-disk.ts'
@@ -30,13 +32,14 @@ export interface Scene {
   /** Of a message; a creation has none yet. */
   readonly threadId: string | undefined
   /** Called before the step is handed to the transport. */
-  readonly before: { hook?: () => Promise<void> }
+  readonly before: { hook?: (actions: Connection) => Promise<void> }
   /** Lets the turn that makes the thread busy end. */
   release(): void
 }
 
-/** Nobody waits for longer than the faulted step, whose time-out is short where no answer comes. */
+/** Where no answer comes nobody waits for it; where a step is held, for as long as the others need. */
 const SHORT_MS = 1_500
+const LONG_MS = 300_000
 
 const inProcess = (fault: Fault): boolean => !/^(cancelled|bridgeKilled|bothKilled)/.test(fault)
 
@@ -53,17 +56,20 @@ export const setScene = async (stage: Stage, step: StepRow, fault: Fault): Promi
   const disk = createFullDisk()
   const before: Scene['before'] = {}
   const requestId = `${fault}-${(scenes += 1)}`
+  const timeouts: Partial<Record<Method, number>> = {}
   let seen = 0
   let armed = false
   const options = {
     socketPath: lane.socketPath,
     stateDir: lane.stateDir,
-    timeouts: fault === 'answerLost' || fault === 'timeout' ? { [step.method]: SHORT_MS } : {},
+    timeouts,
     ...(fault.startsWith('diskFull') ? { ledger: disk.wrap, clock: disk.clock } : {}),
-    beforeCall: async (method: string) => {
+    beforeCall: async (method: string, actions: Connection) => {
       if (!armed || method !== step.method) return
       seen += 1
-      if (seen === step.nth) await before.hook?.()
+      if (seen !== step.nth) return
+      timeouts[step.method] = fault === 'answerLost' || fault === 'timeout' ? SHORT_MS : LONG_MS
+      await before.hook?.(actions)
     },
   }
   const child = inProcess(fault) ? undefined : await processBridge(lane)
@@ -119,5 +125,3 @@ export const setScene = async (stage: Stage, step: StepRow, fault: Fault): Promi
 }
 
 export const textOf = ({ args }: Scene): string => String(args.prompt ?? args.message)
-
-export type { FaultRule }

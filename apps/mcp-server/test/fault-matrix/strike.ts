@@ -8,6 +8,10 @@ const onRequest = ({ lane, step }: Scene, action: FaultAction): FaultRule =>
 const onResponse = ({ lane, step }: Scene, action: FaultAction): FaultRule =>
   lane.proxy.on({ direction: 'to-client', kind: 'response', method: step.method, nth: step.nth }, action)
 
+/** The last step of a creation comes late on a busy machine. */
+const fired = (rule: FaultRule) =>
+  poll(() => rule.fired.length > 0, { what: 'the step to come', timeoutMs: 60_000, every: 20 })
+
 const call = ({ bridge, step, args }: Scene, signal?: AbortSignal): Promise<Answer> =>
   bridge.call(step.tool, args, signal)
 
@@ -19,7 +23,7 @@ const withRule =
   async (scene) => {
     const active = rule(scene)
     const answer = await call(scene)
-    await active.waitFired()
+    await fired(active)
     active.remove()
     return answer
   }
@@ -28,13 +32,12 @@ const withRule =
 const cutBefore = async (scene: Scene, refused: boolean): Promise<Answer> => {
   const { lane, before } = scene
   let cut = false
-  before.hook = async () => {
+  before.hook = async (actions) => {
     cut = true
+    const lost = new Promise<void>((resolve) => actions.onDisconnect(resolve))
     if (refused) await lane.proxy.close()
     else lane.proxy.cut()
-    await poll(() => lane.proxy.openConnections === 0, { what: 'the connections to end' })
-    // The bridge's end learns of it with the next turns of the event loop.
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await lost
   }
   const answer = await call(scene)
   if (!cut) throw new Error('the step never came')
@@ -47,7 +50,7 @@ const cancel: Strike = async (scene) => {
   const rule = onRequest(scene, 'withhold')
   const patience = new AbortController()
   const answer = call(scene, patience.signal).catch(() => undefined)
-  await rule.waitFired()
+  await fired(rule)
   patience.abort()
   if ((await answer) !== undefined) throw new Error('a cancelled call was answered')
   rule.remove()
@@ -97,7 +100,7 @@ export const holdAtStep = async (scene: Scene): Promise<Held> => {
   const { lane, fault } = scene
   const rule = fault.endsWith('Unread') ? onRequest(scene, 'withhold') : onResponse(scene, 'withhold')
   const answer = call(scene).catch(() => undefined)
-  await rule.waitFired()
+  await fired(rule)
   return {
     answer,
     forget: () => {

@@ -40,7 +40,7 @@ const losable = ({ delivery, turnId }: Receipt): boolean =>
 /** What was certain stays certain. */
 const changeFault = (before: Receipt, after: Receipt): string | undefined => {
   if (before.status === 'accepted' && after.status !== 'accepted')
-    return losable(before) && after.error?.code === 'not_delivered'
+    return losable(before) && /^not_(delivered|completed)$/.test(after.error?.code ?? '')
       ? undefined
       : `accepted became ${after.status}`
   if (before.status === 'failed' && after.status !== 'failed') return `failed became ${after.status}`
