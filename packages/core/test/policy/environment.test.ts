@@ -94,8 +94,9 @@ describe('an environment after thread/resume', () => {
   it('compares type and network alone with a record that knows no more', () => {
     const partial = { ...recorded, whole: false, sandbox: { type: 'workspaceWrite', networkAccess: false } }
     const roots = { type: 'workspaceWrite', writableRoots: ['/x'], networkAccess: false }
+    const withNetwork = { ...roots, networkAccess: true }
     expect(driftOf(partial, { ...actual, sandbox: roots })).toEqual([])
-    expect(driftOf(partial, { ...actual, sandbox: { ...roots, networkAccess: true } })).toEqual([
+    expect(driftOf(partial, { ...actual, sandbox: withNetwork })).toEqual([
       { field: 'sandbox.networkAccess', recorded: false, resumed: true },
     ])
   })
