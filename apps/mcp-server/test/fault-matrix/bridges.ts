@@ -1,18 +1,28 @@
 import { fileURLToPath } from 'node:url'
-import { BridgeError, type AppServer } from '@codex-thread-bridge/core/contract'
+import { BridgeError, type AppServer, type Next } from '@codex-thread-bridge/core/contract'
 import { createHost } from '@codex-thread-bridge/core/host'
 import { openLedger, Receipt, type LedgerPort } from '@codex-thread-bridge/core/ledger'
 import type { Method } from '@codex-thread-bridge/core/protocol'
 import { createAppServer } from '@codex-thread-bridge/core/transport'
 import { startMcpClient } from '@codex-thread-bridge/test-fixtures'
 import { createThreadsPlugin } from '@codex-thread-bridge/threads'
+import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 
 const SERVER = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
+const NextSchema = Type.Enum([
+  'fix_call',
+  'same_request_id',
+  'new_request_id',
+  'reconcile',
+  'inspect',
+  'none',
+])
+
 /** A receipt, or the error of a call that left none. */
 export type Answer =
-  { readonly receipt: Receipt } | { readonly error: { readonly code: string; readonly next: string } }
+  { readonly receipt: Receipt } | { readonly error: { readonly code: string; readonly next: Next } }
 
 export interface Bridge {
   call(tool: string, args: object, signal?: AbortSignal): Promise<Answer>
@@ -102,7 +112,7 @@ export const processBridge = async ({
       { ...args },
       signal === undefined ? {} : { signal },
     )
-    if (error !== undefined) return { error: { code: error.code, next: error.next ?? '' } }
+    if (error !== undefined) return { error: { code: error.code, next: Value.Parse(NextSchema, error.next) } }
     if (structured === undefined) throw new Error(`${name} answered ${text}`)
     return { receipt: Value.Parse(Receipt, structured) }
   }

@@ -88,7 +88,7 @@ export const setScene = async (stage: Stage, step: StepRow, fault: Fault): Promi
     lane,
     disk,
     bridge,
-    kill: child?.kill,
+    kill: child && (() => child.kill()),
     requestId,
     marker: deliveryMarker(endpointIdentity(lane.socketPath), requestId),
     args: {

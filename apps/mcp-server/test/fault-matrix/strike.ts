@@ -16,7 +16,7 @@ const call = ({ bridge, step, args }: Scene, signal?: AbortSignal): Promise<Answ
   bridge.call(step.tool, args, signal)
 
 /** Calls, and answers when the fault has done its work; nothing when the caller gets no answer. */
-type Strike = (scene: Scene) => Promise<Answer | undefined>
+export type Strike = (scene: Scene) => Promise<Answer | undefined>
 
 const withRule =
   (rule: (scene: Scene) => FaultRule): Strike =>

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { at, listAt, poll, textAt, type RawClient, type World } from '@codex-thread-bridge/test-fixtures'
+import { at, listAt, poll, textAt, type World } from '@codex-thread-bridge/test-fixtures'
 
 /** Our message in a thread's history. */
 export interface Found {
