@@ -71,6 +71,16 @@ const memberFault = (policy: Static<typeof SandboxPolicyInput>): InputFault | un
   }
 }
 
+/** What stands in the way of a directory; one that is not there yet is none. */
+const directoryFault = (path: string): string | undefined => {
+  try {
+    const exists = statSync(path, { throwIfNoEntry: false })
+    return exists?.isDirectory() === false ? 'exists and is not a directory' : undefined
+  } catch {
+    return 'cannot be a directory'
+  }
+}
+
 /** A socket or file as a writable root breaks every shell start of the task. */
 const rootFault = (policy: SandboxPolicy): InputFault | undefined => {
   if (policy.type !== 'workspaceWrite') return undefined
@@ -78,8 +88,8 @@ const rootFault = (policy: SandboxPolicy): InputFault | undefined => {
     const field = `sandbox_policy.writableRoots.${index}`
     if (!isAbsolute(root))
       return { field, message: `\`${field}\` must be an absolute path (received ${JSON.stringify(root)}).` }
-    if (statSync(root, { throwIfNoEntry: false })?.isDirectory() === false)
-      return { field, message: `\`${field}\` exists and is not a directory: ${root}` }
+    const fault = directoryFault(root)
+    if (fault !== undefined) return { field, message: `\`${field}\` ${fault}: ${root}` }
   }
   return undefined
 }

@@ -39,19 +39,19 @@ export const createFullDisk = (): FullDisk => {
     wrap: (ledger) => ({
       endpoint: ledger.endpoint,
       path: ledger.path,
-      claim: (row) => ledger.claim(row),
+      claim: (row) => (guard(), ledger.claim(row)),
       get: (requestId) => ledger.get(requestId),
       save: (receipt) => {
         full ||= fills?.(receipt) === true
         guard()
         ledger.save(receipt)
       },
-      drop: (requestId) => ledger.drop(requestId),
+      drop: (requestId) => (guard(), ledger.drop(requestId)),
       list: (query) => ledger.list(query),
       counts: () => ledger.counts(),
-      enqueue: (threadId, requestId) => ledger.enqueue(threadId, requestId),
+      enqueue: (threadId, requestId) => (guard(), ledger.enqueue(threadId, requestId)),
       holder: (threadId) => ledger.holder(threadId),
-      dequeue: (threadId, requestId) => ledger.dequeue(threadId, requestId),
+      dequeue: (threadId, requestId) => (guard(), ledger.dequeue(threadId, requestId)),
       close: () => ledger.close(),
     }),
     // A save is tried again after sleeps that nothing can end: on a full disk they pass at once.

@@ -9,6 +9,7 @@ import { canonicalThreadId } from '../protocol/thread-id.ts'
 import { readContext, type CallOptions, type Surroundings } from './context.ts'
 import { accessGate } from './access-gate.ts'
 import { declaredOnly } from './gate.ts'
+import { keepTrying } from './keep-trying.ts'
 import type { ParsedInput } from './parse.ts'
 import { endingOf, failedState, Steps } from './steps.ts'
 import { ThreadClaim } from './thread-claim.ts'
@@ -61,14 +62,20 @@ function* receiptsOf(ledger: LedgerPort, threadId: string): Generator<Receipt> {
   }
 }
 
-/** A row that cannot be taken away is read as not sent once this process is gone. */
-const dropRow = (ledger: LedgerPort, requestId: string, log: Log): void => {
-  try {
-    ledger.drop(requestId)
-  } catch (error) {
-    log('error', 'row_not_dropped', { requestId, code: asBridgeError(error).code })
-  }
-}
+/** Where a bug happened, without its message, which may quote an argument. */
+const framesOf = (error: unknown): readonly string[] =>
+  error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : []
+
+/** A row that cannot be taken away goes as soon as it can; once this process is gone it is read as not sent. */
+const dropRow = (ledger: LedgerPort, requestId: string, log: Log): void =>
+  keepTrying(() => {
+    try {
+      ledger.drop(requestId)
+    } catch (error) {
+      log('error', 'row_not_dropped', { requestId, code: asBridgeError(error).code })
+      throw error
+    }
+  })
 
 /**
  * Runs a claimed mutation to its end.
@@ -165,9 +172,7 @@ export const runMutation = async (
     log(error.code === 'internal' ? 'error' : 'info', 'mutation_not_accepted', {
       requestId: run.receipt.requestId,
       code: error.code,
-      ...(error.code === 'internal'
-        ? { stack: error.cause instanceof Error ? error.cause.stack : undefined }
-        : {}),
+      ...(error.code === 'internal' ? { frames: framesOf(error.cause) } : {}),
     })
     if (!ending.drop) return await steps.finish(ending.patch)
     dropRow(ledger, run.receipt.requestId, log)

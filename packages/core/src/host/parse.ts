@@ -33,6 +33,19 @@ const checkDepth = (args: unknown): void => {
   throw new BridgeError('invalid_arguments', `${name} must not nest more than ${DEEPEST} levels.`, { field })
 }
 
+const LONE_SURROGATE = /\p{Surrogate}/u
+
+/** The path of the first text, or name, with half a character in it: it would not arrive as it was given. */
+const illFormed = (value: unknown, path: readonly string[] = []): readonly string[] | undefined => {
+  if (typeof value === 'string') return LONE_SURROGATE.test(value) ? path : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, member] of Object.entries(value)) {
+    const found = LONE_SURROGATE.test(key) ? path : illFormed(member, [...path, key])
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
 /** Input that has passed its schema. */
 export type ParsedInput = Readonly<Record<string, unknown>>
 
@@ -45,6 +58,16 @@ export const inputParser = (schema: TObject) => {
   return (args: unknown): ParsedInput => {
     checkDepth(args)
     const input = dropNulls(args ?? {})
+    const broken = illFormed(input)?.join('.')
+    if (broken !== undefined)
+      throw new BridgeError(
+        'invalid_arguments',
+        `\`${broken}\` has half a character in it (an unpaired surrogate).`,
+        {
+          field: broken,
+          hint: 'Pass the text whole: it was cut inside a character.',
+        },
+      )
     if (validator.Check(input) && isRecord(input)) return input
     const fault = explain(schema, validator.Errors(input), input)
     throw new BridgeError('invalid_arguments', fault.message, { field: fault.field })

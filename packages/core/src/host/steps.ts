@@ -4,12 +4,10 @@ import type { Clock, Log } from '../contract/tool.ts'
 import type { LedgerPort } from '../ledger/port.ts'
 import type { Receipt, ReceiptPatch, StepState } from '../ledger/receipt.ts'
 import { methodNames, methodSpec } from '../protocol/methods.ts'
+import { keepTrying } from './keep-trying.ts'
 
 const SAVE_TRIES_MS = 5_000
 const SAVE_EVERY_MS = 100
-const SAVE_LATER_MS = 1_000
-/** What keeps a write out for now; a closed or damaged ledger does so for good. */
-const KEEPS_OUT: ReadonlySet<string> = new Set(['ledger_full', 'ledger_locked', 'ledger_read_only'])
 
 /** Whether the outcome of a step decides the outcome of the whole; Git and process steps do. */
 export const settles = (name: string): boolean => {
@@ -98,22 +96,17 @@ export class Steps {
       return this.#receipt
     } catch (error) {
       this.#tellUnsaved(error)
-      if (KEEPS_OUT.has(asBridgeError(error).code)) this.#saveLater()
+      this.#saveLater()
       return { ...this.#receipt, receiptPersisted: false }
     }
   }
 
   /** While this process lives its row would be read as running: it learns how it ended as soon as it can be written. */
   #saveLater(): void {
-    setTimeout(() => {
-      if (this.#saved) return
-      try {
-        this.#ledger.save(this.#receipt)
-        this.#saved = true
-      } catch (error) {
-        if (KEEPS_OUT.has(asBridgeError(error).code)) this.#saveLater()
-      }
-    }, SAVE_LATER_MS).unref()
+    keepTrying(() => {
+      if (!this.#saved) this.#ledger.save(this.#receipt)
+      this.#saved = true
+    })
   }
 
   #setState(place: number, state: StepState): void {

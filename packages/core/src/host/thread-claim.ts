@@ -1,6 +1,7 @@
 import { BridgeError } from '../contract/errors.ts'
 import type { Clock } from '../contract/tool.ts'
 import type { LedgerPort } from '../ledger/port.ts'
+import { keepTrying } from './keep-trying.ts'
 
 const CLAIM_WAIT_MS = 30_000
 const FIRST_LOOK_MS = 10
@@ -39,8 +40,10 @@ export class ThreadClaim {
     this.#threadId = threadId
   }
 
+  /** Leaves the line, at the latest when the ledger takes it: how the mutation ended is not told by this. */
   release(): void {
-    if (this.#threadId !== undefined) this.#ledger.dequeue(this.#threadId, this.#requestId)
+    const threadId = this.#threadId
     this.#threadId = undefined
+    if (threadId !== undefined) keepTrying(() => this.#ledger.dequeue(threadId, this.#requestId))
   }
 }

@@ -86,3 +86,17 @@ describe('a length', () => {
     expect(parse({ request_id: '😀😀😀😀😀' })).toEqual({ request_id: '😀😀😀😀😀' })
   })
 })
+
+describe('a text that was cut inside a character', () => {
+  it.each([
+    [{ request_id: 'a\ud83d' }, 'request_id'],
+    [{ request_id: 'a', policy: { type: '\udc00' } }, 'policy.type'],
+    [{ request_id: 'a', roots: ['fine', 'x\ud800y'] }, 'roots.1'],
+  ])('is refused by its field', (args, field) => {
+    expect(() => parse(args)).toThrow(expect.objectContaining({ code: 'invalid_arguments', field }))
+  })
+
+  it('is told from a whole one', () => {
+    expect(parse({ request_id: '😀' })).toEqual({ request_id: '😀' })
+  })
+})

@@ -69,7 +69,7 @@ describe('a receipt that could not be kept', () => {
       receiptPersisted: false,
     })
     await vi.advanceTimersByTimeAsync(3_000)
-    expect(refusal.refused).toBe(4)
+    expect(refusal.refused).toBe(5)
     delete refusal.code
     await vi.advanceTimersByTimeAsync(1_000)
     expect(ledger.get('r')?.receipt).toMatchObject({ status: 'accepted', next: 'none' })
@@ -82,7 +82,7 @@ describe('a receipt that could not be kept', () => {
     await journalOn(ledger).finish({ status: 'accepted', next: 'none' })
     refusal.code = 'ledger_unavailable'
     await vi.advanceTimersByTimeAsync(10_000)
-    expect(refusal.refused).toBe(2)
+    expect(refusal.refused).toBe(3)
     expect(vi.getTimerCount()).toBe(0)
   })
 })
