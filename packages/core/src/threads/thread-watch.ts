@@ -43,7 +43,12 @@ export class ThreadWatch {
 
   close(): void {
     for (const waiter of this.#waiters)
-      waiter.fail(new BridgeError('host_state', 'The bridge is shutting down.'))
+      waiter.fail(
+        new BridgeError('host_state', 'The bridge is shutting down; the turn goes on.', {
+          next: 'same_request_id',
+          hint: 'Wait again once the bridge is back.',
+        }),
+      )
   }
 
   announce(status: ThreadStatus): void {
