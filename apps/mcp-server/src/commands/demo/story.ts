@@ -76,7 +76,10 @@ export const playStory = async (
   expect('and says what to do: reconcile', uncertain.next === 'reconcile', uncertain.next)
 
   scene('Find the truth with read-only calls')
-  const found = await call('get_operation', { request_id: lost.request_id, reconcile: true })
+  // The App Server may still be writing it down: then the receipt stays uncertain, and is asked again.
+  let found = await call('get_operation', { request_id: lost.request_id, reconcile: true })
+  for (let again = 0; again < 50 && found.status === 'outcome_unknown'; again += 1)
+    found = await call('get_operation', { request_id: lost.request_id, reconcile: true })
   expect('the message had arrived: accepted', found.status === 'accepted', found)
   expect('it was found, not sent again', turnsStarted() === before + 1, turnsStarted())
   await expectEnd(found)
