@@ -11,7 +11,7 @@ export default defineConfig({
     // Real servers start in most files: the limits are for a loaded two-core machine, not for speed.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    maxWorkers: 4,
+    maxWorkers: 3,
     pool: 'forks',
   },
 })
