@@ -11,7 +11,7 @@ const HELP = `npm run soak -- [what] [options]
   --crowd N       N calls through eight bridges on one ledger
   --fuzz N        N random arguments of all tools
   --seed S        what to repeat; a fresh one unless given
-  --path P        of a counterexample, with its seed: only that one (its timing may differ)
+  --path P        of a counterexample, with its seed (its timing may differ)
   --version V     Codex version (default ${NEWEST_CODEX})
   --workers W     so many seeds of schedules at once, from S on (default 1)
 `

@@ -7,7 +7,7 @@ import { createReadsPlugin } from '@codex-thread-bridge/reads'
 import { createThreadsPlugin } from '@codex-thread-bridge/threads'
 import fc from 'fast-check'
 import { samples, type Sample } from './arguments.ts'
-import { schemaFaults, withoutNulls } from './schema-fault.ts'
+import { brokenTexts, schemaFaults, withoutNulls } from './schema-fault.ts'
 
 export interface FuzzOptions {
   readonly runs: number
@@ -84,7 +84,7 @@ const errorOf = async (host: Host, tool: AnyTool, args: unknown): Promise<Bridge
 const namesField = ({ code, field, message }: BridgeError, whole: boolean): boolean =>
   field !== undefined &&
   (field === ''
-    ? whole && /^(The arguments|`` is not an argument)/.test(message)
+    ? whole && /^(The arguments|`` )/.test(message)
     : code !== 'invalid_arguments' || message.includes(field))
 
 /** Whether a field is the place itself or holds it. */
@@ -122,7 +122,7 @@ export const fuzz = async ({ runs, seed, path }: FuzzOptions) => {
     const { args } = sample
     const tool = toolOf(sample.tool)
     if ((calls += 1) % CALLS_A_BENCH === 0) await renew()
-    const faults = schemaFaults(JSON.parse(JSON.stringify(tool.input)), args ?? {})
+    const faults = [...schemaFaults(JSON.parse(JSON.stringify(tool.input)), args ?? {}), ...brokenTexts(args)]
     const fault = faults.length > 0 ? undefined : tool.check?.(withoutNulls(args ?? {}))
     if (faults.length === 0 && fault === undefined) {
       counts.valid += 1

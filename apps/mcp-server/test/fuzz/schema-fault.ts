@@ -61,3 +61,20 @@ export const withoutNulls = (value: unknown): unknown => {
   const given = Object.entries(value).filter(([, member]) => member !== null)
   return Object.fromEntries(given.map(([key, member]) => [key, withoutNulls(member)]))
 }
+
+/** No schema goes deeper: what is below breaks it anyway. */
+const DEEPEST = 32
+
+/** The dotted paths of texts that are cut inside a character, and of objects with such a name in them. */
+export const brokenTexts = (value: unknown, path: readonly string[] = []): readonly string[] => {
+  if (typeof value === 'string') return isWhole(value) ? [] : [path.join('.')]
+  if (typeof value !== 'object' || value === null || path.length > DEEPEST) return []
+  return Object.entries(value)
+    .filter(([, member]) => member !== null)
+    .flatMap(([key, member]) => [
+      ...(isWhole(key) ? [] : [path.join('.')]),
+      ...brokenTexts(member, [...path, key]),
+    ])
+}
+
+const isWhole = (text: string): boolean => Buffer.from(text).toString() === text
