@@ -116,11 +116,14 @@ class Play {
     return { intent, marker: this.#marker(intent), receipt, crashed }
   }
 
-  async #calls({ calls, fault }: Step & { step: 'calls' }): Promise<void> {
+  async #calls({ calls, fault, again }: Step & { step: 'calls' }): Promise<void> {
+    const known = this.#intents.length
     const acting = fault === undefined ? calls : calls.map((call) => seated(call, fault.fault))
     if (fault !== undefined) this.#trace.push(JSON.stringify(fault))
     await faulty(this.#stage, fault, () => Promise.all(acting.map((call) => this.#call(call))))
     for (const intent of this.#intents) await this.#endedRunning(intent)
+    if (again === undefined) return
+    for (const intent of this.#intents.slice(known)) await this.#repeat(again, intent)
   }
 
   /** A call that answers "running" goes on elsewhere; the next step begins when nothing runs any more. */
@@ -144,11 +147,11 @@ class Play {
       case 'message':
         return this.#message(call)
       case 'replay':
-        return this.#again(call)
+        return this.#earlier(call.of, (intent) => this.#repeat(call.seat, intent))
       case 'conflict':
         return this.#conflict(call)
       case 'reconcile':
-        return this.#reconcile(call)
+        return this.#earlier(call.of, (intent) => this.#look(call.seat, intent))
       case 'foreign':
         return this.#foreign(call)
     }
@@ -195,10 +198,14 @@ class Play {
     await this.#ask(seat, intent, variant)
   }
 
-  async #again({ seat, of }: Call & { act: 'replay' }): Promise<void> {
-    const intent = nth(this.#intents, of)
-    const variant = intent?.winner ?? intent?.variants[0]
-    if (intent !== undefined && variant !== undefined) await this.#ask(seat, intent, variant)
+  async #earlier(n: number, act: (intent: Intent) => Promise<unknown>): Promise<void> {
+    const intent = nth(this.#intents, n)
+    if (intent !== undefined) await act(intent)
+  }
+
+  async #repeat(seat: Seat, intent: Intent): Promise<void> {
+    const variant = intent.winner ?? intent.variants[0]
+    if (variant !== undefined) await this.#ask(seat, intent, variant)
   }
 
   async #conflict({ seat, of }: Call & { act: 'conflict' }): Promise<void> {
@@ -220,11 +227,6 @@ class Play {
     const fault = callFault(intent, variant, before, answer)
     if (fault !== undefined) this.#fail(`${intent.requestId}: ${fault}`)
     this.#learn(intent, answer)
-  }
-
-  async #reconcile({ seat, of }: Call & { act: 'reconcile' }): Promise<void> {
-    const intent = nth(this.#intents, of)
-    if (intent !== undefined) await this.#look(seat, intent)
   }
 
   async #look(seat: Seat, intent: Intent): Promise<Receipt | undefined> {

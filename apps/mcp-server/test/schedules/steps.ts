@@ -37,7 +37,13 @@ export type Fault =
     }
 
 export type Step =
-  | { readonly step: 'calls'; readonly calls: readonly Call[]; readonly fault?: Fault }
+  | {
+      readonly step: 'calls'
+      readonly calls: readonly Call[]
+      readonly fault?: Fault
+      /** Who makes the calls with new ids once more, as one does after an uncertain answer. */
+      readonly again?: Seat
+    }
   | { readonly step: 'busy'; readonly thread: number }
   | { readonly step: 'release' }
   | { readonly step: 'cut' }
@@ -148,7 +154,12 @@ const fault: fc.Arbitrary<Fault> = fc.oneof(
 )
 
 const calls = fc.record(
-  { step: fc.constant('calls' as const), calls: fc.array(call, { minLength: 1, maxLength: 3 }), fault },
+  {
+    step: fc.constant('calls' as const),
+    calls: fc.array(call, { minLength: 1, maxLength: 3 }),
+    fault,
+    again: seat,
+  },
   { requiredKeys: ['step', 'calls'] },
 )
 const quietCalls = fc.record({
