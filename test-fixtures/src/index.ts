@@ -7,6 +7,17 @@ export {
   OLDEST_CODEX,
   testedVersions,
 } from './codex-binary.ts'
+export { cliBinary, cliPackages } from './cli/cli-binary.ts'
+export {
+  type CliModel,
+  type CliReply,
+  lastUserText,
+  startChatModel,
+  startMessagesModel,
+} from './cli/cli-model.ts'
+export { type RealCli, startRealCli } from './cli/real-cli.ts'
+export { type CliSample, cliSamples } from './cli/samples.ts'
+export { type Step, standInPrompt, writeStandIn } from './cli/stand-in.ts'
 export { type CodexHome, type CodexHomeOptions, createCodexHome } from './codex-home.ts'
 export { at, isObject, type JsonObject, listAt, textAt } from './json.ts'
 export {
@@ -41,5 +52,21 @@ export {
   type ServerRequest,
   type WaitOptions,
 } from './raw-client.ts'
+export {
+  type CommitPlace,
+  createHostileRepository,
+  createRepository,
+  type HooksPlace,
+  type HostileRepository,
+  listing,
+  plainGit,
+  type PlainGitOptions,
+  type Repository,
+  type RepositoryOptions,
+  type Spring,
+  type TreeEntry,
+  tryPlainGit,
+  userEnvironment,
+} from './repositories/index.ts'
 export { tempDir, type TempDir } from './temp-dir.ts'
 export { startWorld, type World, type WorldOptions } from './world.ts'

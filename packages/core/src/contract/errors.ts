@@ -64,6 +64,41 @@ export const errorCodes = {
     'The App Server knows no project of that id.',
     'Leave app_server_project_id out, or use the id of an existing project.',
   ),
+  unsupported_target: row(
+    'fix_call',
+    'The target is of a kind that only Codex Desktop can serve, such as a ChatGPT work in the cloud.',
+    'Use target.type "project" or "projectless".',
+  ),
+  unsupported_model: row(
+    'fix_call',
+    'The App Server’s catalog does not have the model, or the model does not take that reasoning effort.',
+    'Use one of those in the message, or leave model and thinking out.',
+  ),
+  caller_unknown: row(
+    'fix_call',
+    'The call means the calling thread, but its client does not tell which thread calls.',
+    'Pass threadId.',
+  ),
+  uncarried_changes: row(
+    'inspect',
+    'Uncommitted changes of a checkout cannot be carried into a worktree, or something wrote there meanwhile.',
+    'Commit what the message names, or leave it out with startingState "branch"; the source is unchanged.',
+  ),
+  handoff_running: row(
+    'new_request_id',
+    'The thread is being handed off already.',
+    'get_handoff_status with the operationId in the message tells how far it is.',
+  ),
+  handoff_conflict: row(
+    'new_request_id',
+    'The place that a thread is to be handed off to has work of its own: uncommitted changes, or other commits.',
+    'Commit or take away what the message names, then hand off again; nothing was lost on either side.',
+  ),
+  thread_pending: row(
+    'fix_call',
+    'The id is that of a thread which is still being created, or whose creation failed; nothing was changed.',
+    'Wait for it with wait_threads, then use the threadId that it tells.',
+  ),
   invalid_cursor: row(
     'fix_call',
     'The cursor is not one that this list handed out.',
@@ -83,6 +118,53 @@ export const errorCodes = {
     'same_request_id',
     'Another call was working on the thread for 30 s.',
     'Nothing was sent. Repeat the call.',
+  ),
+
+  // Background CLI agents
+  unknown_job: row(
+    'fix_call',
+    'No job of this host has that job_id, or no job ever had that pid.',
+    'Take job_id from run or list_processes.',
+  ),
+  unknown_model: row(
+    'fix_call',
+    'The model belongs to no CLI that this bridge runs.',
+    'Use one of the nearest names in the message, or see models; `agent` names the CLI.',
+  ),
+  cli_unavailable: row(
+    'same_request_id',
+    'The CLI that the job needs is missing, not executable or configured wrongly. Nothing was started.',
+    'Install it, or set its *_CLI_NAME variable to its absolute path; doctor shows where each CLI was looked for.',
+  ),
+  access_unavailable: row(
+    'fix_call',
+    'The CLI cannot run with the access that the job was to have. Nothing was started.',
+    'Ask for another access, or use another agent.',
+  ),
+  too_many_jobs: row(
+    'same_request_id',
+    'As many jobs run already as the operator allows (--jobs-max-running). Nothing was started.',
+    'Wait for a job, or end one with kill_process; then repeat.',
+  ),
+  disk_low: row(
+    'same_request_id',
+    'The disk that holds the jobs has less than 512 MiB free. Nothing was started.',
+    'Free some space (cleanup_processes with delete_logs removes the logs of finished jobs), then repeat.',
+  ),
+  job_not_started: row(
+    'new_request_id',
+    'The system could not start the process of the job.',
+    'Read the message; correct what it names, then call again with a new request_id.',
+  ),
+  job_not_ended: row(
+    'inspect',
+    'Processes of the job are still alive after SIGKILL.',
+    'Look at the pids in the message: the system does not let them go.',
+  ),
+  wait_timed_out: row(
+    'same_request_id',
+    'Jobs were still running at the end of the observed time, and on_timeout is "throw".',
+    'The jobs go on. Call wait again.',
   ),
 
   // The App Server's socket
@@ -232,7 +314,7 @@ export const errorCodes = {
   ),
   not_delivered: row(
     'new_request_id',
-    'The message is not in the thread and can no longer arrive.',
+    'The message is not in the thread, or the new thread is not there, and it can no longer arrive.',
     'Send it again with a new request_id.',
   ),
   not_completed: row(
@@ -249,6 +331,68 @@ export const errorCodes = {
     'reconcile',
     'The bridge process ended while the action ran.',
     'Call get_operation with reconcile: true.',
+  ),
+
+  // Git
+  invalid_source_repository: row(
+    'fix_call',
+    'The source is not the root of an existing checkout, given by its real path, that Git may read.',
+    'Pass the absolute real path of the root of a checkout (main or linked worktree).',
+  ),
+  unknown_revision: row(
+    'fix_call',
+    'The revision is not the full id of a commit that the source repository has locally.',
+    'Pass a full lowercase commit id, from `git rev-parse HEAD` for one. Nothing is fetched: fetch it first.',
+  ),
+  invalid_destination: row(
+    'fix_call',
+    'No worktree can be made at the destination: not a real path, no parent directory, or within a repository.',
+    'Pass an absolute real path of something that does not exist, in an existing directory outside every repository.',
+  ),
+  destination_exists: row(
+    'fix_call',
+    'Something stands at the destination already: a file, a directory or a dangling link. It was not touched.',
+    'Pass a path that does not exist.',
+  ),
+  destination_changed: row(
+    'inspect',
+    'The destination no longer is the directory that was made for the worktree.',
+    'Look at the destination and at `git worktree list` of the source.',
+  ),
+  checkout_changed: row(
+    'inspect',
+    'The worktree is not what was made: another root, commit or repository, a branch, no lock, or changes. The prompt was withheld.',
+    'Look at the worktree; the message says what differs. It is kept, and so is the thread if there is one.',
+  ),
+  unsupported_path: row(
+    'fix_call',
+    'Git names a path whose bytes are not UTF-8.',
+    'Use a repository at a path that is UTF-8; files within it may have any name.',
+  ),
+  git_unsafe: row(
+    'fix_call',
+    'A Git setting names a program that cannot be switched off.',
+    'Remove or rename the setting that the message shows.',
+  ),
+  git_missing: row(
+    'same_request_id',
+    'There is no `git` in an absolute directory of the PATH that the bridge was started with.',
+    'Install Git, or start the bridge with a PATH that has it.',
+  ),
+  git_too_old: row(
+    'same_request_id',
+    'The installed Git is older than the bridge needs.',
+    'Install the version that the message names, or a newer one.',
+  ),
+  git_timeout: row(
+    'inspect',
+    'A Git command did not end in time and was killed with all that it had started.',
+    'Look at the destination and at `git worktree list` of the source; --git-timeout gives more time.',
+  ),
+  git_failed: row(
+    'inspect',
+    'A Git command failed; `details` has the command, its exit code and the end of what it said.',
+    'Read stderrTail; look at the destination and at `git worktree list` of the source.',
   ),
 
   // The ledger

@@ -1,0 +1,7 @@
+export type { TreeEntry } from './fast-import.ts'
+export type { HooksPlace } from './hostile/hooks.ts'
+export { createHostileRepository, type HostileRepository } from './hostile/hostile-repository.ts'
+export type { Spring } from './hostile/stage.ts'
+export { listing } from './listing.ts'
+export { plainGit, type PlainGitOptions, tryPlainGit, userEnvironment } from './plain-git.ts'
+export { type CommitPlace, createRepository, type Repository, type RepositoryOptions } from './repository.ts'
