@@ -1,5 +1,8 @@
-/** Rows as text: columns aligned, two spaces between them, no space at a line's end. */
-export const table = (rows: readonly (readonly string[])[]): string => {
+import { printable } from './printable.ts'
+
+/** Rows as text: columns aligned, two spaces between them, no space at a line's end; what controls a terminal escaped. */
+export const table = (texts: readonly (readonly string[])[]): string => {
+  const rows = texts.map((row) => row.map(printable))
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
   )

@@ -4,14 +4,16 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { defaultStateDir, ledgerPlace, openLedger } from '@codex-thread-bridge/core/ledger'
 import { at, startWorld, tempDir, testedVersions, type World } from '@codex-thread-bridge/test-fixtures'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { writeOlderLedger } from './older-ledger.ts'
 import { runBridge } from './run-bridge.ts'
 
 interface Check {
@@ -157,6 +159,18 @@ describe('the ledger', () => {
     })
   })
 
+  test('in a state directory that cannot be one fails, with what stands there', async () => {
+    const next = `ls -ld ${stateDir} # then --state-dir`
+    symlinkSync(join(place.path, 'nowhere'), stateDir)
+    const message = `${stateDir} is a link that leads to no directory`
+    expect((await examine(socket)).check('ledger')).toEqual({ name: 'ledger', state: 'fail', message, next })
+    rmSync(stateDir)
+    writeFileSync(stateDir, '')
+    const file = `${stateDir} is no directory`
+    expect((await examine(socket)).check('ledger')).toMatchObject({ state: 'fail', message: file })
+    rmSync(stateDir)
+  })
+
   test('that others can read fails, with the chmod', async () => {
     mkdirSync(stateDir, { mode: 0o700 })
     writeFileSync(ledgerFile(), '')
@@ -204,6 +218,31 @@ describe('the ledger', () => {
     const { check } = await examine(socket)
     expect(check('integrity')).toEqual({ name: 'integrity', state: 'ok', message: 'nothing wrong' })
     expect(look()).toEqual(before)
+  })
+
+  test('with which one of another name cannot be joined fails, and both stay as they are', async () => {
+    const target = join(place.path, 'codex-daemon-1000', 'a1b2')
+    const link = join(place.path, 'link.sock')
+    symlinkSync(target, link)
+    const of = { stateDir, socketPath: link }
+    const own = writeOlderLedger(of, [{ requestId: 'twice', fingerprint: 'f' }])
+    const other = writeOlderLedger(of, [{ requestId: 'twice', fingerprint: 'g' }], target)
+    const look = () => [readdirSync(stateDir), readFileSync(own), readFileSync(other)]
+    const before = look()
+    const { code, check } = await examine(link)
+    expect(code).toBe(1)
+    expect(check('import')).toEqual({
+      name: 'import',
+      state: 'fail',
+      message: `request_id "twice" stands in ${own} and in ${other} with different contents. (ledger_import_conflict)`,
+      next: `ls -l ${own} ${other} # keep both, and move the one that you do not go by out of there`,
+    })
+    rmSync(other)
+    writeOlderLedger(of, [{ requestId: 'once', fingerprint: 'g' }], target)
+    expect((await examine(link)).check('import')).toMatchObject({ state: 'ok' })
+    rmSync(other)
+    expect((await examine(link)).check('import')).toBeUndefined()
+    expect([readdirSync(stateDir), readFileSync(own)]).toEqual([[basename(own)], before[1]])
   })
 
   test('that is damaged fails, with what to do about it', async () => {

@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { openLedger } from '@codex-thread-bridge/core/ledger'
 import {
   at,
   NEWEST_CODEX,
@@ -68,6 +70,44 @@ test('list takes status, thread, limit and cursor', async () => {
 
 test('list says when there is nothing', async () => {
   expect((await operations('list', '--thread', 'other')).stdout).toBe('No operations.')
+})
+
+test('where there is no ledger list shows nothing, the others say so, and none is made', async () => {
+  const none = tempDir('no')
+  const stateDir = `${none.path}/state`
+  const look = (...args: string[]) =>
+    runBridge(['--socket', world.socketPath, '--state-dir', stateDir, 'operations', ...args])
+  expect(await look('list')).toEqual({ code: 0, stdout: 'No operations.', stderr: '' })
+  expect(JSON.parse((await look('list', '--json')).stdout)).toEqual({ data: [], nextCursor: null })
+  for (const args of [['show', 'a'], ['reconcile', 'a'], ['export']]) {
+    const { code, stdout, stderr } = await look(...args)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^ledger_unavailable: There is no ledger at .*\/state\/operations-/)
+  }
+  expect(readdirSync(none.path)).toEqual([])
+  await none.remove()
+})
+
+test('what controls a terminal is shown as its code', async () => {
+  const requestId = 'red\u001b[31m\u009b1m\nnext\u202e'
+  const shown = 'red\\u{1b}[31m\\u{9b}1m\\u{a}next\\u{202e}'
+  const stateDir = `${state.path}/escapes`
+  const look = (...args: string[]) =>
+    runBridge(['--socket', world.socketPath, '--state-dir', stateDir, 'operations', ...args])
+  const ledger = await openLedger({ stateDir, socketPath: world.socketPath })
+  const [startedAt, updatedAt] = [1, 1]
+  const receipt = { operation: 'create_thread', status: 'outcome_unknown', next: 'reconcile' } as const
+  ledger.claim({
+    fingerprint: 'f',
+    receipt: { requestId, ...receipt, startedAt, updatedAt, retrySafe: false, steps: [], title: requestId },
+  })
+  ledger.close()
+  const listed = await look('list')
+  expect(listed.stdout.split('\n')[1]).toMatch(/  \S+$/)
+  expect(listed.stdout.endsWith(`  ${shown}`)).toBe(true)
+  expect((await look('show', requestId)).stdout).toContain(`\ntitle      ${shown}`)
+  expect((await look('reconcile', '--all')).stdout.split('  ')[0]).toBe(shown)
+  expect((await look('show', `${requestId}\u0007`)).stderr).not.toMatch(/[\u0000-\u0009\u001b\u009b\u202e]/)
 })
 
 test.each([

@@ -5,15 +5,15 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js'
 import {
-  CallToolRequestSchema,
   ErrorCode,
   ListToolsRequestSchema,
   McpError,
-  type CallToolRequest,
   type CallToolResult,
   type ServerNotification,
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
 import { callerOf } from './caller.ts'
 import { InFlight } from './in-flight.ts'
 import { throttledProgress, type Progress } from './progress.ts'
@@ -65,12 +65,18 @@ const progressOf = ({ _meta, sendNotification }: Extra): Progress | undefined =>
 const framesOf = ({ cause }: BridgeError): readonly string[] =>
   cause instanceof Error ? (cause.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : []
 
-const callTool = async (
-  host: Host,
-  log: Log,
-  { params }: CallToolRequest,
-  extra: Extra,
-): Promise<CallToolResult> => {
+/** Arguments of any shape: what is wrong with them is for the tool to say, in its own words. */
+const toolCall = Compile(
+  Type.Object({
+    name: Type.String(),
+    arguments: Type.Optional(Type.Unknown()),
+    _meta: Type.Optional(Type.Unknown()),
+  }),
+)
+
+const callTool = async (host: Host, log: Log, params: unknown, extra: Extra): Promise<CallToolResult> => {
+  if (!toolCall.Check(params))
+    throw new McpError(ErrorCode.InvalidParams, 'tools/call needs the name of a tool')
   const { name } = params
   if (!host.has(name)) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${name}`)
   const progress = progressOf(extra)
@@ -103,9 +109,11 @@ export const serveStdio = async (host: Host, options: ServeOptions): Promise<Ser
   const server = new Server({ name, title, version }, { capabilities: { tools: {} }, instructions })
 
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: host.tools.map(toMcpTool) }))
-  server.setRequestHandler(CallToolRequestSchema, (request, extra) =>
-    calls.track(callTool(host, log, request, extra)),
-  )
+  // Not as a handler of its own: the SDK would refuse arguments that are no object before we can say so.
+  server.fallbackRequestHandler = async ({ method, params }, extra) => {
+    if (method !== 'tools/call') throw new McpError(ErrorCode.MethodNotFound, `Unknown method: ${method}`)
+    return calls.track(callTool(host, log, params, extra))
+  }
   // The name only: a parser's message quotes what it could not read.
   server.onerror = (error) => log('warn', 'mcp_message_refused', { error: error.name })
 

@@ -1,5 +1,5 @@
 import type { LogLevel } from '@codex-thread-bridge/core/contract'
-import { at, poll } from '@codex-thread-bridge/test-fixtures'
+import { at, poll, textAt } from '@codex-thread-bridge/test-fixtures'
 import { describe, expect, test } from 'vitest'
 import type { CloseReason } from '../src/index.ts'
 import { lineClient } from './line-client.ts'
@@ -69,6 +69,45 @@ describe('on the wire', () => {
           text: '{"error":{"code":"invalid_arguments","message":"`loud` is not an argument here. Allowed: text.","hint":"Correct the named field and call again.","field":"loud","next":"fix_call"}}',
         },
       ],
+    })
+  })
+
+  test.each([
+    [[], 'The arguments must be an object (received []).'],
+    ['text', 'The arguments must be an object (received "text").'],
+    ['cut \ud800', 'The arguments must be an object (received "cut \\ud800").'],
+    [7, 'The arguments must be an object (received 7).'],
+  ])('answers arguments that are no object (%j) as a tool error', async (args, message) => {
+    const client = await lineClient(await testHost())
+    const { result } = await client.ask(1, 'tools/call', { name: 'echo', arguments: args })
+    expect(result).toMatchObject({ isError: true })
+    expect(JSON.parse(textAt(result, 'content.0.text'))).toEqual({
+      error: {
+        code: 'invalid_arguments',
+        message,
+        hint: 'Correct the named field and call again.',
+        next: 'fix_call',
+      },
+    })
+  })
+
+  test('takes arguments that are null or not there for none', async () => {
+    const client = await lineClient(await testHost())
+    for (const [id, args] of [{ arguments: null }, {}].entries()) {
+      const { result } = await client.ask(id + 1, 'tools/call', { name: 'echo', ...args })
+      expect(textAt(result, 'content.0.text')).toContain('`text` is required.')
+    }
+  })
+
+  test('answers a call without a tool, and an unknown method, with protocol errors', async () => {
+    const client = await lineClient(await testHost())
+    expect((await client.ask(1, 'tools/call', { name: 7 })).error).toEqual({
+      code: -32602,
+      message: 'MCP error -32602: tools/call needs the name of a tool',
+    })
+    expect((await client.ask(2, 'no/such')).error).toEqual({
+      code: -32601,
+      message: 'MCP error -32601: Unknown method: no/such',
     })
   })
 

@@ -2,23 +2,19 @@ import { BridgeError, defineMutation, given, type InputFault } from '@codex-thre
 import { receiptOutput } from '@codex-thread-bridge/core/ledger'
 import type { AllowedProfiles } from '@codex-thread-bridge/core/policy'
 import {
-  deliverTurn,
-  fields,
-  makeDurable,
-  reconcileCreation,
-  resolveCwd,
-  startVerifiedThread,
-  unsubscribe,
-  type NewThread,
-} from '@codex-thread-bridge/core/threads'
-import { Type, type Static } from 'typebox'
-import {
   accessFault,
   accessRootFault,
+  createMethods,
+  createThread as create,
+  fields,
+  reconcileCreation,
+  resolveCwd,
   SandboxInput,
   SandboxPolicyInput,
   wantedAccess,
-} from './access-input.ts'
+  type NewThread,
+} from '@codex-thread-bridge/core/threads'
+import { Type, type Static } from 'typebox'
 import { examples } from './create-thread.examples.ts'
 
 const Input = Type.Object(
@@ -94,17 +90,7 @@ export const createThread = (allowedProfiles: AllowedProfiles) =>
       'Creates a durable Codex thread in an existing directory, proves that its sandbox and approvals are what was asked for, and only then sets the title and sends the prompt. Read-only unless you ask for more. Use one request_id per intended thread and repeat the same one after an uncertain answer: it never creates twice. The answer is a receipt: accepted means dispatched, not completed; use wait_thread for the result. Status outcome_unknown: call get_operation with reconcile true, do not create again. No worktree and no goal is created. A thread without a prompt is in no list until its first turn.',
     input: Input,
     output: Output,
-    uses: [
-      'project/read',
-      'permissionProfile/list',
-      'thread/start',
-      'thread/section/move',
-      'thread/settings/update',
-      'thread/name/set',
-      'turn/start',
-      'thread/items/list',
-      'thread/unsubscribe',
-    ],
+    uses: createMethods,
     examples,
     check,
     opening: (input) => ({
@@ -117,14 +103,8 @@ export const createThread = (allowedProfiles: AllowedProfiles) =>
     }),
 
     async run(ctx, input) {
-      const wanted = await newThread(input)
-      const started = await startVerifiedThread(ctx, wanted, allowedProfiles)
-      const { threadId } = started
-      await makeDurable(ctx, started, wanted)
-      if (input.title !== undefined) await ctx.call('thread/name/set', { threadId, name: input.title })
-      const delivered = input.prompt === undefined ? {} : await deliverTurn(ctx, threadId, input.prompt)
-      await unsubscribe(ctx, threadId)
-      return delivered
+      const { title, prompt } = input
+      return create(ctx, await newThread(input), given({ title, prompt }), allowedProfiles)
     },
 
     reconcile: (ctx, receipt) =>

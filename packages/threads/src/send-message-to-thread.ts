@@ -1,6 +1,7 @@
 import { defineMutation } from '@codex-thread-bridge/core/contract'
 import { receiptOutput } from '@codex-thread-bridge/core/ledger'
 import {
+  deliverQueued,
   fields,
   ifBusy,
   onDrift,
@@ -51,7 +52,7 @@ export const sendMessageToThread = defineMutation({
     recorded: Type.Optional(EnvironmentRecord),
     effective: Type.Optional(Type.Object({})),
   }),
-  uses: sendMethods,
+  uses: [...sendMethods, 'thread/queue/add'],
   examples,
   thread: (input) => input.thread_id,
   // By its one spelling: receipts of a thread are found whatever way its id was written.
@@ -60,7 +61,10 @@ export const sendMessageToThread = defineMutation({
     sendMessage(ctx, {
       threadId: input.thread_id,
       text: input.message,
-      ifBusy: input.if_busy ?? 'refuse',
+      ifBusy:
+        input.if_busy === 'queue'
+          ? () => deliverQueued(ctx, input.thread_id, input.message)
+          : (input.if_busy ?? 'refuse'),
       onDrift: input.on_settings_drift ?? 'refuse',
     }),
   reconcile: (ctx, receipt) => reconcileMessage(ctx, receipt, receipt.threadId ?? ''),

@@ -17,6 +17,8 @@ export interface BridgeOptions {
   /** Where it differs from the open one. */
   readonly ceiling?: Partial<Ceiling>
   readonly callMs?: number
+  /** The tools; those of this package unless given. */
+  readonly plugins?: readonly Plugin[]
   /** Runs before each App Server method of a mutation is sent. */
   readonly beforeCall?: (method: Method) => Promise<void>
   /** Runs after each answer to one, before the bridge sees it. */
@@ -56,8 +58,7 @@ export const startBridge = async (options: BridgeOptions): Promise<Bridge> => {
     },
     ...(options.callMs === undefined ? {} : { limits: { callMs: options.callMs } }),
   })
-  const plugin: Plugin = createThreadsPlugin()
-  host.register(plugin)
+  for (const plugin of options.plugins ?? [createThreadsPlugin()]) host.register(plugin)
   await host.ready()
   return {
     host,

@@ -234,6 +234,39 @@ describe.each(testedVersions)('the ceiling on App Server %s', (version) => {
       await expectKept(bridge, threadId, 'escalation_refused', { sandbox: 'read-only' })
     })
 
+    it('or that drifted as well: the ceiling is told, and the drift afterwards', async () => {
+      const bridge = await bridgeWith({})
+      const { threadId = '' } = await create(bridge, {}).call
+      const client = await world.openClient()
+      await client.call('thread/resume', { threadId, excludeTurns: true })
+      await client.call('thread/settings/update', { threadId, sandboxPolicy: { type: 'dangerFullAccess' } })
+      await client.close()
+      const limited = await startBridge({
+        socketPath: world.socketPath,
+        stateDir: bridge.stateDir,
+        ceiling: { maxSandbox: 'workspace-write' },
+      })
+      bridges.push(limited)
+      const drift = { verifiedEnvironment: { matches: false } }
+      for (const on_settings_drift of ['refuse', 'restore']) {
+        const before = reached()
+        const more = { on_settings_drift }
+        expect(await send(limited, threadId, more)).toMatchObject({
+          ...drift,
+          status: 'failed',
+          next: 'new_request_id',
+          error: { code: 'ceiling_exceeded' },
+        })
+        expect(await send(bridge, threadId, more, { sandbox: 'read-only' })).toMatchObject({
+          ...drift,
+          error: { code: 'escalation_refused' },
+        })
+        expect(reached()).toEqual(before)
+      }
+      expect(await send(bridge, threadId)).toMatchObject({ ...drift, error: { code: 'settings_drifted' } })
+      expect(await transcript(threadId)).toEqual([])
+    })
+
     it('in a directory that is not allowed, also by a link', async () => {
       const bridge = await bridgeWith({ allowRoots: [allowed] })
       await expectKept(bridge, await foreign({ cwd: outside }), 'ceiling_exceeded')

@@ -1,3 +1,4 @@
+import { TransportError } from '@codex-thread-bridge/core/contract'
 import type { Method } from '@codex-thread-bridge/core/protocol'
 import { poll, startWorld, testedVersions, type World } from '@codex-thread-bridge/test-fixtures'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -101,7 +102,7 @@ describe.each(testedVersions)('when App Server %s is killed', (version) => {
     expect(await client.transcript(created.threadId ?? '')).toEqual(['never read', 'ok'])
   })
 
-  it('a creation that it had not read yet is not found', async () => {
+  it('a creation that it had not read yet is provably gone', async () => {
     before = async (method) => {
       if (method === 'thread/start') await world.appServer.freeze()
     }
@@ -111,9 +112,40 @@ describe.each(testedVersions)('when App Server %s is killed', (version) => {
     before = async () => undefined
     await crash()
     expect(await bridge.reconcile(request_id)).toMatchObject({
-      status: 'outcome_unknown',
-      reconciliation: { verdict: 'not_found' },
+      status: 'failed',
+      next: 'new_request_id',
+      error: { code: 'not_delivered' },
+      reconciliation: { verdict: 'not_delivered' },
     })
+    expect((await create()).status).toBe('accepted')
+  })
+
+  it('a creation that it carried out, and that nobody heard of, is provably gone', async () => {
+    const deaf = await startBridge({
+      socketPath: world.appServer.socketPath,
+      afterCall: async (method) => {
+        if (method !== 'thread/start') return
+        await world.appServer.kill()
+        throw new TransportError('connection_lost', 'The answer is lost.', 'unknown')
+      },
+    })
+    const request_id = freshId('unheard')
+    const args = { request_id, cwd: world.cwd, prompt: 'never sent' }
+    expect(await deaf.call('create_thread', args)).toMatchObject({ status: 'outcome_unknown' })
+    await world.appServer.restart()
+    // What the dead bridge may have heard of the thread went with it.
+    await deaf.host.close()
+    const later = await startBridge({ socketPath: world.appServer.socketPath, stateDir: deaf.stateDir })
+    const found = await later.reconcile(request_id)
+    expect(found).toMatchObject({
+      status: 'failed',
+      next: 'new_request_id',
+      error: { code: 'not_delivered' },
+      reconciliation: { verdict: 'not_delivered' },
+    })
+    expect(await later.call('create_thread', args)).toEqual({ ...found, replayed: true })
+    await later.close()
+    await deaf.close()
   })
 
   it('a call that finds nobody leaves no receipt', async () => {

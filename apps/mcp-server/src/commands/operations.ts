@@ -8,7 +8,16 @@ import { jsonLog } from '../log.ts'
 import type { BridgeOptions } from '../options.ts'
 import { table } from '../table.ts'
 import { reportError, type Output } from './operations/output.ts'
-import { lineOf, reconcileEach, sentenceOf, summarise, type Outcome } from './operations/reconcile-all.ts'
+import {
+  lineOf,
+  pageOf,
+  reconcileEach,
+  sentenceOf,
+  summarise,
+  type Bounds,
+  type Outcome,
+} from './operations/reconcile-all.ts'
+import { NoLedger, openExisting } from './operations/with-ledger.ts'
 
 const receiptShape = Compile(Receipt)
 /** The members of list_operations' rows that are shown. */
@@ -73,33 +82,44 @@ const shown = (answer: unknown): string => {
   return table(rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
 }
 
-/** Runs `act` with the operations tools; resolves to the exit code. */
+/** Runs `act` with the operations tools on the ledger that is there; `empty` where there is none. The exit code. */
 const withHost = async (
   options: BridgeOptions,
   output: Output,
   act: (host: Host) => Promise<void>,
+  empty?: () => void,
 ): Promise<number> => {
-  const host = await compose({ ...options, plugins: ['threads', 'operations'] }, jsonLog(options.logLevel))
+  const plugins = ['threads', 'worktrees', 'operations'] as const
+  const host = await compose({ ...options, plugins }, jsonLog(options.logLevel), openExisting)
   try {
     await act(host)
     return 0
   } catch (error) {
+    if (error instanceof NoLedger && empty !== undefined) {
+      empty()
+      return 0
+    }
     return reportError(asBridgeError(error), output)
   } finally {
     await host.close()
   }
 }
 
+interface Call {
+  readonly tool: string
+  readonly args: object
+  readonly plain: (answer: unknown) => string
+  /** The answer where there is no ledger; an error unless given. */
+  readonly empty?: unknown
+}
+
 /** One call of an operations tool, printed. */
-const printCall = (
-  options: BridgeOptions,
-  output: Output,
-  call: { readonly tool: string; readonly args: object; readonly plain: (answer: unknown) => string },
-): Promise<number> =>
-  withHost(options, output, async (host) => {
-    const answer = await host.call(call.tool, call.args)
+const printCall = (options: BridgeOptions, output: Output, call: Call): Promise<number> => {
+  const print = (answer: unknown): void =>
     console.log(output.json ? JSON.stringify(answer, null, 2) : call.plain(answer))
-  })
+  const act = async (host: Host): Promise<void> => print(await host.call(call.tool, call.args))
+  return withHost(options, output, act, call.empty === undefined ? undefined : () => print(call.empty))
+}
 
 /** What is not a number stays as it is, for the tool to refuse. */
 const numberOf = (text: string | undefined): unknown =>
@@ -115,6 +135,7 @@ export const listOperations = (options: BridgeOptions, filter: ListFilter, outpu
       cursor: filter.cursor,
     },
     plain: listed,
+    empty: { data: [], nextCursor: null },
   })
 
 export const showOperation = (options: BridgeOptions, requestId: string, output: Output): Promise<number> =>
@@ -133,13 +154,23 @@ export const reconcileOperation = (
   })
 
 /** The same for every receipt that is uncertain: a line each as it comes, then how many became what. */
-export const reconcileAll = (options: BridgeOptions, output: Output): Promise<number> =>
-  withHost(options, output, async (host) => {
-    const outcomes: Outcome[] = []
-    for await (const outcome of reconcileEach(host)) {
-      outcomes.push(outcome)
-      if (!output.json) console.log(lineOf(outcome))
-    }
+export const reconcileAll = (options: BridgeOptions, bounds: Bounds, output: Output): Promise<number> => {
+  const page = pageOf(bounds)
+  const finish = (outcomes: readonly Outcome[], nextCursor: string | null): void => {
     const summary = summarise(outcomes)
-    console.log(output.json ? JSON.stringify({ data: outcomes, summary }, null, 2) : sentenceOf(summary))
-  })
+    if (output.json) return console.log(JSON.stringify({ data: outcomes, summary, nextCursor }, null, 2))
+    console.log(sentenceOf(summary))
+    if (nextCursor !== null) console.log(`More: --cursor ${nextCursor}`)
+  }
+  const act = async (host: Host): Promise<void> => {
+    const outcomes: Outcome[] = []
+    const each = reconcileEach(host, page)
+    for (;;) {
+      const next = await each.next()
+      if (next.done === true) return finish(outcomes, next.value)
+      outcomes.push(next.value)
+      if (!output.json) console.log(lineOf(next.value))
+    }
+  }
+  return withHost(options, output, act, () => finish([], null))
+}

@@ -75,6 +75,21 @@ export interface MutationContext<U extends Method> extends ReadContext<U> {
   call<M extends U>(method: M, params: Params<M>, options?: StepOptions<Result<M>>): Promise<Result<M>>
   /** Any other action on the world: intent is durable before `act` runs, the outcome after. */
   step<T>(name: string, act: () => Promise<T>, options?: StepOptions<T>): Promise<T>
+  /**
+   * Judges what later steps are going to do, before anything is looked at for them.
+   * @throws BridgeError ceiling_exceeded, escalation_refused
+   */
+  judge(what: string, access: StepAccess): Promise<void>
+  /**
+   * Judges what a thread has, as the App Server reported it in this call: goes before every other look at it.
+   * @throws BridgeError ceiling_exceeded, escalation_refused, environment_unseen
+   */
+  judgeThread(threadId: string): Promise<void>
+  /**
+   * Waits for its turn on a thread, for a tool that cannot name it by `thread`: before anything is done to it.
+   * @throws BridgeError thread_claimed
+   */
+  claimThread(threadId: string): Promise<void>
   readonly receipt: {
     readonly requestId: string
     /** The delivery marker, or undefined when markers are off. */
@@ -103,6 +118,7 @@ export const verdicts = [
   'created_incomplete',
   'not_found',
   'not_delivered',
+  'not_started',
   'unreachable',
   'unknowable',
 ] as const
@@ -159,13 +175,19 @@ export interface MutationTool<I extends TObject, O extends TObject, U extends Me
   /** Resolves when accepted, with what the receipt still lacks; throws a BridgeError otherwise. */
   run(ctx: MutationContext<U>, input: Static<I>): Promise<ReceiptPatch>
   reconcile?(ctx: ReconcileContext, receipt: Receipt): Promise<Verdict>
+  /** The same where the evidence is on this host: no App Server is needed. Undefined: it is not, `reconcile` is asked. */
+  reconcileHere?(receipt: Receipt): Promise<Verdict | undefined>
+  /** What the caller gets in place of the receipt, whatever its status; the receipt itself unless given. */
+  answer?(receipt: Receipt): Static<O>
+  /** After so many milliseconds the call answers with the receipt so far, and the action goes on; never beyond the call budget. */
+  readonly answerWithinMs?: number
 }
 
 /** A broken rule of the input: where, what, and a stable code when it is not invalid_arguments. */
 export interface InputFault {
   readonly field: string
   readonly message: string
-  readonly code?: 'invalid_arguments' | 'unsupported_sandbox_policy'
+  readonly code?: 'invalid_arguments' | 'unsupported_sandbox_policy' | 'unsupported_target'
 }
 
 /** What a host holds of a tool once its exact types are forgotten. */
@@ -189,6 +211,9 @@ export interface AnyMutation extends AnyToolParts {
   opening?(input: unknown): ReceiptPatch
   run(ctx: MutationContext<Method>, input: unknown): Promise<ReceiptPatch>
   reconcile?(ctx: ReconcileContext, receipt: Receipt): Promise<Verdict>
+  reconcileHere?(receipt: Receipt): Promise<Verdict | undefined>
+  answer?(receipt: Receipt): unknown
+  readonly answerWithinMs?: number
 }
 
 /** A read: the types of `input`, `output` and `ctx.call` follow from what is written. */

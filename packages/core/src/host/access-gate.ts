@@ -26,6 +26,11 @@ export interface AccessGate {
    * @throws BridgeError ceiling_exceeded, escalation_refused, self_target, environment_unseen
    */
   checkMethod(method: Method, params: object): Promise<void>
+  /**
+   * What a thread has, as the App Server reported it in this very mutation: the same judgement, before anything feeds it.
+   * @throws BridgeError ceiling_exceeded, escalation_refused, environment_unseen
+   */
+  checkThread(threadId: string): Promise<void>
   /** Any other step that declares its access. @throws BridgeError ceiling_exceeded, escalation_refused */
   checkStep(name: string, access: StepAccess): Promise<void>
   /** What the answer to a method tells of a thread. */
@@ -55,12 +60,12 @@ export const accessGate = (ceiling: Ceiling, caller: Caller): AccessGate => {
     }
   }
 
-  const judgeReported = async (method: Method, threadId: string): Promise<void> => {
+  const judgeReported = async (what: string, threadId: string): Promise<void> => {
     const seen = reported.get(threadKey(threadId))
     if (seen === undefined)
       throw new BridgeError(
         'environment_unseen',
-        `${method} needs the environment of thread ${threadId} as the App Server reports it in this call; nothing was sent.`,
+        `${what} needs the environment of thread ${threadId} as the App Server reports it in this call; nothing was sent.`,
       )
     await judge(`Thread ${threadId} has`, `Thread ${threadId} works in`, accessOfEnvironment(seen))
   }
@@ -79,6 +84,8 @@ export const accessGate = (ceiling: Ceiling, caller: Caller): AccessGate => {
       if (agent === 'feeds') await judgeReported(method, threadId)
       await judge(`Thread ${threadId} would get`, `Thread ${threadId} would work in`, named)
     },
+
+    checkThread: (threadId) => judgeReported('The call', threadId),
 
     checkStep: (name, { cwd, roots = [], policy }) =>
       judge(`${name} would start something with`, `${name} would work in`, {

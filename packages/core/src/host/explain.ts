@@ -34,7 +34,7 @@ const segments = (pointer: string): readonly string[] =>
 const objectAt = (schema: TObject, path: readonly string[]): readonly string[] => {
   const inside = at(
     schema,
-    path.flatMap((key) => ['properties', key]),
+    path.flatMap((key) => (/^\d+$/.test(key) ? ['items'] : ['properties', key])),
   )
   const properties = path.length === 0 ? schema.properties : at(inside, ['properties'])
   return typeof properties === 'object' && properties !== null ? Object.keys(properties) : []
@@ -100,6 +100,8 @@ export const explain = (
   const told = error.keyword === 'maxLength' ? '' : ` (received ${shown(received)})`
   // Clients that parse JSON-looking strings turn a cursor into an object.
   const advice =
-    path.at(-1) === 'cursor' && error.keyword === 'type' ? ' Pass the string exactly as it was returned.' : ''
+    /cursor$/i.test(path.at(-1) ?? '') && error.keyword === 'type'
+      ? ' Pass the string exactly as it was returned.'
+      : ''
   return { field, message: `${name} ${ruleOf(error, received)}${told}.${advice}` }
 }

@@ -21,8 +21,8 @@ export const readsOnly = (method: Method): void => {
 }
 
 /** A thread never acts on itself through the bridge. @throws BridgeError self_target */
-export const checkSelfTarget = (threadId: string | undefined, caller: Caller): void => {
+export const checkSelfTarget = (threadId: string | undefined, caller: Caller, field = 'thread_id'): void => {
   if (threadId === undefined || caller.threadId === undefined) return
   if (threadKey(threadId) === threadKey(caller.threadId))
-    throw new BridgeError('self_target', `Thread ${threadId} is the one that calls.`, { field: 'thread_id' })
+    throw new BridgeError('self_target', `Thread ${threadId} is the one that calls.`, { field })
 }

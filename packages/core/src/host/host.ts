@@ -146,7 +146,10 @@ export const createHost = (options: HostOptions): Host => {
       const fault = tool.check?.(input)
       if (fault !== undefined)
         throw new BridgeError(fault.code ?? 'invalid_arguments', fault.message, { field: fault.field })
-      if (tool.kind === 'mutation') return mutations.call({ ...entry, tool }, input, call)
+      if (tool.kind === 'mutation') {
+        const receipt = await mutations.call({ ...entry, tool }, input, call)
+        return tool.answer === undefined ? receipt : tool.answer(receipt)
+      }
       return withinBudget(around, call.signal, (signal) =>
         tool.run(readContext(around, appServer.reads, declaredOnly(tool), { ...call, signal }), input),
       )

@@ -8,3 +8,4 @@ export {
   type OperationsPort,
   type Policy,
 } from './host.ts'
+export { isUncertain } from './operations.ts'

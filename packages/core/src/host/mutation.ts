@@ -148,6 +148,9 @@ export const runMutation = async (
       )
     },
     step: (name, perform, options = {}) => act(name, false, perform, options),
+    judge: (what, access) => gate.checkStep(what, access),
+    judgeThread: (threadId) => gate.checkThread(threadId),
+    claimThread: (threadId) => claim.wait(canonicalThreadId(threadId), clock, follow.signal),
     receipt: {
       requestId: run.receipt.requestId,
       marker,

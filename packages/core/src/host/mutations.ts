@@ -12,6 +12,7 @@ import { runMutation } from './mutation.ts'
 import type { ParsedInput } from './parse.ts'
 import type { Entry } from './registry.ts'
 import { Running } from './running.ts'
+import { settles } from './steps.ts'
 
 /** What a caller sees of a receipt. */
 export const answerOf = (receipt: Receipt, replayed: boolean): Receipt => {
@@ -21,6 +22,13 @@ export const answerOf = (receipt: Receipt, replayed: boolean): Receipt => {
 
 const callerOf = ({ threadId, turnId }: Caller): ReceiptPatch =>
   threadId === undefined ? {} : { caller: { threadId, ...(turnId === undefined ? {} : { turnId }) } }
+
+/** The argument that names the thread, in the family's own spelling. */
+const fieldOf = (input: ParsedInput, threadId: string | undefined): string | undefined =>
+  Object.keys(input).find((key) => input[key] === threadId)
+
+const isSideStep = ({ status, steps }: Receipt, place: number): boolean =>
+  status === 'accepted' && !settles(steps[place]?.name ?? '')
 
 const conflict = (requestId: string): BridgeError =>
   new BridgeError(
@@ -62,14 +70,15 @@ export class Mutations {
     options: CallOptions,
   ): Promise<Receipt> {
     const caller = options.caller ?? {}
-    checkSelfTarget(tool.thread?.(input), caller)
+    const threadId = tool.thread?.(input)
+    checkSelfTarget(threadId, caller, fieldOf(input, threadId))
     const requestId = requestIdOf(tool.name, input, caller, this.#ids)
     const print = fingerprint(plugin.family, tool.name, input)
     const ledger = await this.#ledger()
     const joined = this.#running.get(requestId)
     if (joined !== undefined) {
       if (joined.fingerprint !== print) throw conflict(requestId)
-      return this.#await(joined, options, true)
+      return this.#await(joined, tool, options, true)
     }
     const receipt: Receipt = {
       ...this.#fresh(requestId, tool.name, plugin.family, ledger.endpoint, caller),
@@ -81,7 +90,8 @@ export class Mutations {
         throw conflict(requestId)
       return answerOf(row.receipt, true)
     }
-    return this.#await(this.#start(ledger, tool, input, receipt, print, options), options, false)
+    const running = this.#start(ledger, tool, input, receipt, print, options)
+    return this.#await(running, tool, options, false)
   }
 
   /** Resolves when nothing runs any more, or after `ms`. */
@@ -137,12 +147,17 @@ export class Mutations {
     return running
   }
 
-  /** The end of the run, of the call budget, or of the caller's patience, whichever is first. */
-  async #await(running: Running, { signal }: CallOptions, replayed: boolean): Promise<Receipt> {
+  /** The end of the run, of the call budget (or the tool's own, shorter one), or of the caller's patience, whichever is first. */
+  async #await(
+    running: Running,
+    { answerWithinMs = Infinity }: AnyMutation,
+    { signal }: CallOptions,
+    replayed: boolean,
+  ): Promise<Receipt> {
     running.join(signal)
     const budget = new AbortController()
     const asItStands = this.#around.clock
-      .sleep(this.#around.limits.callMs, budget.signal)
+      .sleep(Math.min(this.#around.limits.callMs, answerWithinMs), budget.signal)
       .then(() => ({ ...running.receipt, execution: 'running' as const }))
     asItStands.catch(() => undefined)
     try {
@@ -152,17 +167,21 @@ export class Mutations {
     }
   }
 
-  /** A late answer is known for sure; what it means for the whole is then looked up, not guessed. */
+  /**
+   * A late answer is known for sure; what it means for the whole is then looked up, not guessed. Of an accepted receipt
+   * only the steps that never decided anything can still tell something.
+   */
   async #late(ledger: LedgerPort, requestId: string, place: number, patch: ReceiptPatch): Promise<void> {
     await this.#running.get(requestId)?.done.catch(() => undefined)
     try {
       const receipt = ledger.get(requestId)?.receipt
-      if (receipt?.status !== 'outcome_unknown') return
+      const open = receipt?.status === 'outcome_unknown'
+      if (receipt === undefined || !(open || isSideStep(receipt, place))) return
       const steps = receipt.steps.map((step, index) =>
         index === place ? { ...step, state: 'answered' as const } : step,
       )
       ledger.save({ ...receipt, ...patch, steps, updatedAt: this.#around.clock.now() / 1000 })
-      this.#onLate(requestId)
+      if (open) this.#onLate(requestId)
     } catch {
       this.#around.log('warn', 'late_answer_not_kept', { requestId })
     }

@@ -13,33 +13,36 @@ import type { StartedThreads } from './started-threads.ts'
 const onItsWay = ({ delivery, turnId }: Receipt): boolean =>
   delivery?.state === 'acknowledged' || (delivery?.as === 'queue' && turnId === undefined)
 
-/** Whether there is something to find out. */
-const uncertain = (receipt: Receipt): boolean =>
+/** Whether there is something to find out about a receipt: whether reconciling it may change it. */
+export const isUncertain = (receipt: Receipt): boolean =>
   receipt.execution !== 'running' &&
   (receipt.status === 'outcome_unknown' || (receipt.status === 'accepted' && onItsWay(receipt)))
 
-const failedAs = (code: 'not_completed' | 'not_delivered', message: string) =>
+const failedAs = (code: 'not_completed' | 'not_delivered' | 'not_sent', message: string) =>
   ({ status: 'failed', next: 'new_request_id', error: { code, message } }) as const
 
 /** What a verdict makes of a receipt (design: receipts, Reconciliation). */
 const settled = (receipt: Receipt, { verdict, patch = {} }: Verdict): Receipt => {
   const { execution: _execution, error: _error, rpcError: _rpcError, ...known } = receipt
+  const { delivery: _delivery, ...undelivered } = known
   switch (verdict) {
     case 'delivered':
     case 'created':
       return { ...known, ...patch, status: 'accepted', next: 'none' }
     case 'created_incomplete':
       return {
-        ...known,
-        ...patch,
+        ...undelivered,
         ...failedAs('not_completed', 'The thread was created, but the steps after it were not all done.'),
+        ...patch,
       }
     case 'not_delivered':
       return {
-        ...known,
-        ...patch,
+        ...undelivered,
         ...failedAs('not_delivered', 'The message is not in the thread and can no longer arrive.'),
+        ...patch,
       }
+    case 'not_started':
+      return { ...known, ...patch, ...failedAs('not_sent', 'Nothing was started.') }
     case 'not_found':
     case 'unreachable':
     case 'unknowable':
@@ -93,7 +96,7 @@ export class Operations {
   async reconcile(requestId: string, options: CallOptions = {}): Promise<Receipt> {
     const ledger = await this.#ledger()
     const receipt = this.#find(ledger, requestId)
-    if (!uncertain(receipt)) return answerOf(receipt, false)
+    if (!isUncertain(receipt)) return answerOf(receipt, false)
     const verdict = await this.#look(receipt, options)
     const reconciliation = {
       verdict: verdict.verdict,
@@ -105,7 +108,7 @@ export class Operations {
     }
     // A late answer may have settled it while we looked: what is certain stays.
     const now = this.#find(ledger, requestId)
-    if (!uncertain(now)) return answerOf(now, false)
+    if (!isUncertain(now)) return answerOf(now, false)
     const after: Receipt = {
       ...settled(now, verdict),
       reconciliation,
@@ -132,6 +135,8 @@ export class Operations {
         looked: { reason: 'an older bridge recorded neither steps nor markers' },
       }
     const entry = this.#registry.ofReceipt(receipt.family, receipt.operation)
+    const here = entry?.tool.kind === 'mutation' ? await entry.tool.reconcileHere?.(receipt) : undefined
+    if (here !== undefined) return here
     if (entry?.tool.kind !== 'mutation' || entry.tool.reconcile === undefined)
       return { verdict: 'unknowable', looked: { reason: `no loaded plugin reconciles ${receipt.operation}` } }
     const { appServer } = this.#around

@@ -29,9 +29,17 @@ const checkDepth = (args: unknown): void => {
   const members = isRecord(args) ? Object.entries(args) : [['', args] as const]
   const field = members.find(([, member]) => deeperThan(DEEPEST, member))?.[0]
   if (field === undefined) return
-  const name = field === '' ? 'The arguments' : `\`${field}\``
-  throw new BridgeError('invalid_arguments', `${name} must not nest more than ${DEEPEST} levels.`, { field })
+  throw invalid(field, `${named(field)} must not nest more than ${DEEPEST} levels.`)
 }
+
+const named = (field: string): string => (field === '' ? 'The arguments' : `\`${field}\``)
+
+/** Without a field for what is wrong with the arguments as a whole. */
+const invalid = (field: string, message: string, hint?: string): BridgeError =>
+  new BridgeError('invalid_arguments', message, {
+    ...(field === '' ? {} : { field }),
+    ...(hint === undefined ? {} : { hint }),
+  })
 
 const LONE_SURROGATE = /\p{Surrogate}/u
 
@@ -58,18 +66,15 @@ export const inputParser = (schema: TObject) => {
   return (args: unknown): ParsedInput => {
     checkDepth(args)
     const input = dropNulls(args ?? {})
-    const broken = illFormed(input)?.join('.')
+    const broken = isRecord(input) ? illFormed(input)?.join('.') : undefined
     if (broken !== undefined)
-      throw new BridgeError(
-        'invalid_arguments',
-        `\`${broken}\` has half a character in it (an unpaired surrogate).`,
-        {
-          field: broken,
-          hint: 'Pass the text whole: it was cut inside a character.',
-        },
+      throw invalid(
+        broken,
+        `${broken === '' ? 'A name in the arguments' : named(broken)} has half a character in it (an unpaired surrogate).`,
+        'Pass the text whole: it was cut inside a character.',
       )
     if (validator.Check(input) && isRecord(input)) return input
     const fault = explain(schema, validator.Errors(input), input)
-    throw new BridgeError('invalid_arguments', fault.message, { field: fault.field })
+    throw invalid(fault.field, fault.message)
   }
 }

@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3'
 import { loadDriver } from './driver.ts'
 import type { FileSystemKind } from './file-system.ts'
 import { codeOf } from './ledger-error.ts'
-import { migrate, schemaVersion } from './migrations.ts'
+import { ledgerMigrations, migrate, schemaVersion } from './migrations.ts'
 import { ensurePrivateDirectory, ensurePrivateFile } from './private-file.ts'
 
 export interface DatabaseOptions {
@@ -12,6 +12,8 @@ export interface DatabaseOptions {
   /** How long a call waits for a lock of another process, in milliseconds. */
   readonly busyTimeoutMs: number
   readonly fileSystem: (path: string) => FileSystemKind
+  /** Migration n takes the file from user_version n - 1 to n; those of the ledger unless given. */
+  readonly migrations?: readonly string[]
 }
 
 /**
@@ -19,14 +21,14 @@ export interface DatabaseOptions {
  * @throws BridgeError ledger_driver_missing, ledger_newer, ledger_not_private; other errors as they come
  */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
-  const { path, fileSystem, busyTimeoutMs } = options
+  const { path, fileSystem, busyTimeoutMs, migrations = ledgerMigrations } = options
   const open = await loadDriver()
   ensurePrivateDirectory(dirname(path))
   ensurePrivateFile(path)
   const db = open(path, { timeout: busyTimeoutMs })
   try {
     // A newer bridge's file is not even given another journal.
-    schemaVersion(db)
+    schemaVersion(db, migrations.length)
     // WAL needs memory that all processes share, which a network file system does not give.
     const wal = !fileSystem(path).network
     await setJournal(db, wal ? 'WAL' : 'DELETE', busyTimeoutMs)
@@ -34,7 +36,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     db.pragma(`synchronous = ${wal ? 'FULL' : 'EXTRA'}`)
     db.pragma('wal_autocheckpoint = 1000')
     db.pragma('journal_size_limit = 16777216')
-    migrate(db)
+    migrate(db, migrations)
     return db
   } catch (error) {
     db.close()

@@ -1,23 +1,42 @@
-import { createHash } from 'node:crypto'
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { sha256 } from './fingerprint.ts'
 import { resolveAsPython } from './python-path.ts'
+
+interface Endpoint {
+  readonly identity: string
+  /** SHA-256 in hex: what the ledger's file is named after. */
+  readonly digest: string
+}
 
 /**
  * The name under which an App Server's receipts are kept: an absolute path, the same for every alias of a socket and
  * before and after an upgrade of Codex (contract: receipts, The ledger file). The socket need not exist.
  */
-export const endpointIdentity = (socketPath: string): string => {
+export const endpointIdentity = (socketPath: string): string => endpointOf(socketPath).identity
+
+const endpointOf = (socketPath: string): Endpoint => {
   let path = inRealDirectory(resolve(socketPath))
+  let daemon = daemonDigest(path)
   // As many links as Linux follows: a circle ends where it is.
-  for (let links = 0; links < 40; links++) {
+  for (let links = 0; links < 40 && daemon === undefined; links++) {
     const target = linkTarget(path)
-    if (target === undefined) return path
+    if (target === undefined) break
     const real = inRealDirectory(target)
-    if (isDaemonSocket(target) || isDaemonSocket(real)) return path
-    path = real
+    daemon = daemonDigest(target) ?? daemonDigest(real)
+    if (daemon === undefined) path = real
   }
-  return path
+  return { identity: path, digest: daemon || sha256(path) }
+}
+
+/**
+ * Codex from 0.163 on has its socket in a `codex-daemon-<uid>` directory, which changes with TMPDIR, and puts a link where
+ * it used to be. The socket's name there is the SHA-256 of that link's real path (measured), so every way to it gives the
+ * digest of that path. Undefined anywhere else; empty for a name that is no digest.
+ */
+const daemonDigest = (path: string): string | undefined => {
+  if (!/^codex-daemon-\d+$/.test(basename(dirname(path)))) return undefined
+  return /^[\da-f]{64}$/.test(basename(path)) ? basename(path) : ''
 }
 
 const linkTarget = (path: string): string | undefined => {
@@ -27,9 +46,6 @@ const linkTarget = (path: string): string | undefined => {
     return undefined
   }
 }
-
-/** Codex from 0.163 on puts a link to such a path where the socket used to be; the path changes with TMPDIR. */
-const isDaemonSocket = (path: string): boolean => /^codex-daemon-\d+$/.test(basename(dirname(path)))
 
 const inRealDirectory = (path: string): string => join(realAsFarAsItExists(dirname(path)), basename(path))
 
@@ -42,9 +58,13 @@ const realAsFarAsItExists = (directory: string): string => {
   }
 }
 
-/** The ledger's file name for an endpoint identity. */
-export const ledgerFileName = (identity: string): string =>
-  `operations-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}.sqlite3`
+/** The file name of a ledger that is named after a path, as the Python bridge does it. */
+export const ledgerFileName = (path: string): string => fileNameOf(sha256(path))
+
+/** The file name of the ledger of an App Server, the same for every path that leads to its socket. */
+export const ledgerNameOf = (socketPath: string): string => fileNameOf(endpointOf(socketPath).digest)
+
+const fileNameOf = (digest: string): string => `operations-${digest.slice(0, 16)}.sqlite3`
 
 /**
  * Names under which the Python bridge may have kept this endpoint's receipts: those of the path as supplied and of the
@@ -53,7 +73,7 @@ export const ledgerFileName = (identity: string): string =>
 export const otherLedgerNames = (socketPath: string): readonly string[] => {
   const supplied = resolve(socketPath)
   const names = new Set([supplied, resolveAsPython(supplied)].map(ledgerFileName))
-  names.delete(ledgerFileName(endpointIdentity(socketPath)))
+  names.delete(ledgerNameOf(socketPath))
   return [...names]
 }
 

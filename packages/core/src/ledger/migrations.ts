@@ -17,7 +17,7 @@ const uncertain = (column: string): string => `(${statusOf(column)}) = 'outcome_
  * Migration n takes a file from user_version n - 1 to n. A ledger of the Python bridge is at 0 with its one table.
  * Counting a million rows would read them all, so triggers keep the two numbers that are asked for.
  */
-const migrations: readonly string[] = [
+export const ledgerMigrations: readonly string[] = [
   `
   CREATE TABLE IF NOT EXISTS operations (request_id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, receipt TEXT NOT NULL);
   CREATE INDEX operations_by_status ON operations (${statusOf('receipt')}, ${STARTED_AT}, request_id);
@@ -50,33 +50,36 @@ const migrations: readonly string[] = [
   `,
 ]
 
-/** The user_version of a file that this code has brought up to date. */
-export const SCHEMA_VERSION = migrations.length
+/** The user_version of a ledger that this code has brought up to date. */
+export const SCHEMA_VERSION = ledgerMigrations.length
 
 /**
- * The schema version of a file.
+ * The schema version of a file whose migrations are `known` in number.
  * @throws BridgeError ledger_newer; SQLite's errors as they come
  */
-export const schemaVersion = (db: Database): number => {
+export const schemaVersion = (db: Database, known = SCHEMA_VERSION): number => {
   const version = Number(db.pragma('user_version', { simple: true }))
-  if (version <= SCHEMA_VERSION) return version
+  if (version <= known) return version
   throw new BridgeError(
     'ledger_newer',
-    `${db.name} has schema ${version}; this bridge knows up to ${SCHEMA_VERSION}.`,
-    { details: { path: db.name, version, known: SCHEMA_VERSION } },
+    `${db.name} has schema ${version}; this bridge knows up to ${known}.`,
+    {
+      details: { path: db.name, version, known },
+    },
   )
 }
 
 /**
- * Brings a file to SCHEMA_VERSION, all or nothing; a file that is there already is not written to.
+ * Brings a file to the last of its migrations, all or nothing; a file that is there already is not written to.
  * @throws BridgeError ledger_newer; SQLite's errors as they come
  */
-export const migrate = (db: Database): void => {
-  if (schemaVersion(db) === SCHEMA_VERSION) return
+export const migrate = (db: Database, migrations: readonly string[]): void => {
+  const newest = migrations.length
+  if (schemaVersion(db, newest) === newest) return
   const bringUp = db.transaction(() => {
     // Read again: another process may have done the same before this one got the file.
-    for (const sql of migrations.slice(schemaVersion(db))) db.exec(sql)
-    db.pragma(`user_version = ${SCHEMA_VERSION}`)
+    for (const sql of migrations.slice(schemaVersion(db, newest))) db.exec(sql)
+    db.pragma(`user_version = ${newest}`)
   })
   bringUp.immediate()
 }

@@ -5,7 +5,7 @@ import type { Owner } from './receipt.ts'
 /** Tells whether the process of an owner still runs. */
 export type Liveness = (owner: Owner) => boolean
 
-interface ProcessFacts {
+export interface ProcessFacts {
   /** One letter as `ps` prints it: Z is a process that ended and was not waited for. */
   readonly state: string
   /** Linux: clock ticks since boot. Elsewhere: the date that `ps` prints. */

@@ -1,14 +1,66 @@
 import { closeSync, constants, lstatSync, mkdirSync, openSync, statSync, type Stats } from 'node:fs'
+import { dirname } from 'node:path'
 import { BridgeError } from '../contract/errors.ts'
+import { codeOf } from './ledger-error.ts'
 
 /**
  * Makes a directory that only this user can enter, or checks the one that is there.
- * @throws BridgeError ledger_not_private; file-system errors as they come
+ * @throws BridgeError ledger_not_private, ledger_unavailable; file-system errors as they come
  */
 export const ensurePrivateDirectory = (directory: string): void => {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const obstacle = obstacleTo(directory)
+  if (obstacle !== undefined) throw unusable(directory, obstacle)
+  makeDirectory(directory)
   refuseUnlessPrivate(directory, statSync(directory))
 }
+
+/** What stands where a directory is or is to be made, in words; undefined when nothing does. */
+export const obstacleTo = (directory: string): string | undefined => {
+  const path = nearestEntry(directory)
+  if (isDirectory(path)) return undefined
+  return lstatSync(path).isSymbolicLink()
+    ? `${path} is a link that leads to no directory`
+    : `${path} is no directory`
+}
+
+/** The path itself, or the nearest one above it that is there, be it a link that leads nowhere. */
+const nearestEntry = (path: string): string => {
+  try {
+    lstatSync(path)
+    return path
+  } catch {
+    return nearestEntry(dirname(path))
+  }
+}
+
+const isDirectory = (path: string): boolean => {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+/** One by one: where a file system makes no directories (/proc), a recursive mkdir of Node never comes back. */
+const makeDirectory = (directory: string): void => {
+  if (isDirectory(directory)) return
+  makeDirectory(dirname(directory))
+  try {
+    mkdirSync(directory, { mode: 0o700 })
+  } catch (error) {
+    const code = codeOf(error)
+    // Another process was faster.
+    if (code === 'EEXIST') return
+    if (code !== 'ENOENT') throw error
+    throw unusable(directory, `${dirname(directory)} lets no directory be made in it`)
+  }
+}
+
+const unusable = (directory: string, why: string): BridgeError =>
+  new BridgeError('ledger_unavailable', `${directory} cannot be used: ${why}.`, {
+    hint: 'Nothing was sent. Give a directory of your own with --state-dir.',
+    details: { path: directory },
+  })
 
 /**
  * Makes an empty file that only this user can open, or checks the one that is there. SQLite gives -wal and -shm the

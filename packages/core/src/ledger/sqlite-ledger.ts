@@ -74,6 +74,7 @@ export const sqliteLedger = (db: Database, parts: SqliteLedgerParts): SqliteLedg
     return { last: rows.at(-1), entries: rows.map((row) => entryOf(row, alive)) }
   })
   const safely = <T>(act: () => T): T => asLedgerErrors(path, act)
+  const inLine = (act: () => void): void => safely(() => withoutSync(db, act))
 
   return {
     endpoint,
@@ -93,9 +94,9 @@ export const sqliteLedger = (db: Database, parts: SqliteLedgerParts): SqliteLedg
     drop: (requestId) => safely(() => void sql.drop.run(requestId)),
     list: (query) => safely(() => reading((alive) => list(query, alive))),
     counts: () => safely(() => reading(counts)),
-    enqueue: (threadId, requestId) => safely(() => threads.enqueue.immediate(threadId, requestId)),
+    enqueue: (threadId, requestId) => inLine(() => threads.enqueue.immediate(threadId, requestId)),
     holder: (threadId) => safely(() => threads.holder(threadId)),
-    dequeue: (threadId, requestId) => safely(() => void sql.dequeue.run(threadId, requestId)),
+    dequeue: (threadId, requestId) => inLine(() => void sql.dequeue.run(threadId, requestId)),
     *all() {
       let after: ListedRow | undefined
       do {
@@ -106,6 +107,21 @@ export const sqliteLedger = (db: Database, parts: SqliteLedgerParts): SqliteLedg
     },
     backup: (file) => backupDatabase(path, Number(db.pragma('busy_timeout', { simple: true })), file),
     close: () => safely(() => void db.close()),
+  }
+}
+
+/**
+ * A place in a line is worth nothing once its process is gone, so it need not outlive a loss of power: its commit does
+ * not wait for the disk. Only a write-ahead log stays whole without that.
+ */
+const withoutSync = (db: Database, act: () => void): void => {
+  if (db.pragma('journal_mode', { simple: true }) !== 'wal') return act()
+  const before = Number(db.pragma('synchronous', { simple: true }))
+  db.pragma('synchronous = NORMAL')
+  try {
+    act()
+  } finally {
+    db.pragma(`synchronous = ${before}`)
   }
 }
 

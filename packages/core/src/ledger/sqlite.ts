@@ -1,11 +1,13 @@
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { openDatabase } from './database.ts'
 import { loadDriver } from './driver.ts'
-import { endpointIdentity, ledgerFileName, otherLedgerNames } from './endpoint.ts'
+import { endpointIdentity, ledgerNameOf, otherLedgerNames } from './endpoint.ts'
 import { fileSystemKind, type FileSystemKind } from './file-system.ts'
 import { importLedgers } from './import.ts'
 import { ledgerError } from './ledger-error.ts'
+import { schemaVersion } from './migrations.ts'
 import { isAlive, processOwner, type Liveness } from './owner.ts'
 import type { Owner } from './receipt.ts'
 import { sqliteLedger, type SqliteLedger } from './sqlite-ledger.ts'
@@ -27,11 +29,15 @@ export type LedgerOptions = LedgerPlace & {
   readonly fileSystem?: (path: string) => FileSystemKind
 }
 
+const BUSY_TIMEOUT_MS = 10_000
+
 /** Path and endpoint identity of a ledger, without touching the file. */
 export const ledgerPlace = (place: LedgerPlace): { readonly path: string; readonly endpoint: string } => {
   if ('path' in place) return { path: place.path, endpoint: place.endpoint }
-  const endpoint = endpointIdentity(place.socketPath)
-  return { path: join(place.stateDir, ledgerFileName(endpoint)), endpoint }
+  return {
+    path: join(place.stateDir, ledgerNameOf(place.socketPath)),
+    endpoint: endpointIdentity(place.socketPath),
+  }
 }
 
 /** Ledgers of the same endpoint under other names, whether or not they exist (contract: receipts, The ledger file). */
@@ -47,7 +53,7 @@ export const otherLedgerPaths = (place: LedgerPlace): readonly string[] =>
  */
 export const openLedger = async (options: LedgerOptions): Promise<SqliteLedger> => {
   const { path, endpoint } = ledgerPlace(options)
-  const { busyTimeoutMs = 10_000, fileSystem = fileSystemKind, importOthers = true } = options
+  const { busyTimeoutMs = BUSY_TIMEOUT_MS, fileSystem = fileSystemKind, importOthers = true } = options
   let db: Database | undefined
   try {
     const open = await loadDriver()
@@ -62,5 +68,37 @@ export const openLedger = async (options: LedgerOptions): Promise<SqliteLedger> 
   } catch (error) {
     db?.close()
     throw ledgerError(path, error)
+  }
+}
+
+/**
+ * Whether the next opening can take over the ledgers under other names, found out by doing it and taking it all back.
+ * False: there is nothing to be taken over by a ledger that is there.
+ * @throws BridgeError ledger_import_conflict, and what else openLedger throws
+ */
+export const tryImport = async (place: LedgerPlace): Promise<boolean> => {
+  const { path } = ledgerPlace(place)
+  const others = otherLedgerPaths(place).filter((other) => existsSync(other))
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (others.length === 0 || size === 0) return false
+  const undone = new Error('undone')
+  let db: Database | undefined
+  try {
+    const open = await loadDriver()
+    const own = (db = open(path, { timeout: BUSY_TIMEOUT_MS }))
+    schemaVersion(own)
+    const options = { path, others, busyTimeoutMs: BUSY_TIMEOUT_MS, open }
+    own
+      .transaction(() => {
+        importLedgers(own, options)
+        throw undone
+      })
+      .immediate()
+    return true
+  } catch (error) {
+    if (error === undone) return true
+    throw ledgerError(path, error)
+  } finally {
+    db?.close()
   }
 }

@@ -8,7 +8,7 @@ import type { EnvironmentRecord } from './recorded.ts'
 /** What was asked for; a member that is absent was left to the App Server and is not compared. */
 export interface ExpectedEnvironment {
   readonly cwd: string
-  readonly approvalPolicy: string
+  readonly approvalPolicy: Environment['approvalPolicy']
   readonly sandboxType?: SandboxType
   readonly policy?: SandboxPolicy
   readonly approvalsReviewer?: string

@@ -1,6 +1,7 @@
 import { BridgeError } from '../contract/errors.ts'
 import type { MutationContext } from '../contract/tool.ts'
 import type { ServerInfo } from '../contract/app-server.ts'
+import type { Environment } from '../protocol/items.ts'
 import {
   plainPolicy,
   samePolicy,
@@ -119,7 +120,7 @@ export const startParams = (access: RequestedAccess) =>
 /** `thread/settings/update` parameters that write the access into the rollout. */
 export const settingsParams = (
   access: RequestedAccess,
-  approval: { readonly approvalPolicy: string; readonly approvalsReviewer?: string },
+  approval: { readonly approvalPolicy: Environment['approvalPolicy']; readonly approvalsReviewer?: string },
 ) =>
   access.profile !== undefined
     ? { permissions: access.profile }

@@ -49,22 +49,27 @@ export const recordOf = (
   profile: answer.activePermissionProfile?.id ?? null,
 })
 
+const TOLD_BY: readonly string[] = ['thread/start', 'thread/fork', 'thread/resume']
+
 /** When the environment of a receipt was told: the step whose answer it is. */
 const toldAt = (receipt: Receipt): number =>
-  (receipt.steps.findLast(({ name }) => name === 'thread/resume' || name === 'thread/start')?.at ??
-    receipt.startedAt) * 1000
+  (receipt.steps.findLast(({ name }) => TOLD_BY.includes(name))?.at ?? receipt.startedAt) * 1000
+
+const LEAVE_NO_TURN: readonly string[] = ['thread/resume', 'thread/unsubscribe']
+
+const onlyResumed = ({ steps }: Receipt): boolean =>
+  steps.every(({ name, state }) => LEAVE_NO_TURN.includes(name) || state === 'not_sent')
 
 /**
- * What a receipt witnesses: the environment that was compared and agreed, or, after a drift that was refused, the one
- * that was expected. From 0.163 on the refused resume itself writes the drifted settings into the rollout: this later
+ * What a receipt witnesses: the environment that was compared and agreed, or, after a drift to which nothing was sent,
+ * the one that was expected. From 0.163 on the refused resume itself writes the drifted settings into the rollout: this later
  * witness keeps them from being taken for a change that somebody wanted.
  */
 const witnessOf = (receipt: Receipt): EnvironmentRecord | undefined => {
-  if (receipt.error?.code === 'settings_drifted')
-    return record.Check(receipt.recorded)
+  if (receipt.verifiedEnvironment?.matches !== true)
+    return onlyResumed(receipt) && record.Check(receipt.recorded)
       ? { ...receipt.recorded, source: 'receipt', at: receipt.updatedAt * 1000 }
       : undefined
-  if (receipt.verifiedEnvironment?.matches !== true) return undefined
   const answer: unknown = receipt.effective ?? receipt.resumed ?? receipt.creation
   return environment.Check(answer) ? recordOf('receipt', toldAt(receipt), answer) : undefined
 }

@@ -1,4 +1,14 @@
-export { Environment, Item, ItemEntry, Thread, ThreadStatus, Turn } from './items.ts'
+export {
+  Environment,
+  Item,
+  ItemEntry,
+  Model,
+  Project,
+  Thread,
+  ThreadSection,
+  ThreadStatus,
+  Turn,
+} from './items.ts'
 export {
   methodNames,
   methods,

@@ -11,6 +11,10 @@ export const ThreadStatus = Type.Object({
 })
 export type ThreadStatus = Static<typeof ThreadStatus>
 
+/** A named part of the server's list of threads; the built-in one is called Pinned. */
+export const ThreadSection = Type.Object({ id: Type.String(), name: Type.String() })
+export type ThreadSection = Static<typeof ThreadSection>
+
 /** The thread object, as far as we look at it; every other field passes through. */
 export const Thread = Type.Object({
   id: Type.String(),
@@ -21,6 +25,9 @@ export const Thread = Type.Object({
   threadSource: Nullable(Type.String()),
   projectId: Nullable(Type.String()),
   createdAt: Type.Optional(Type.Number()),
+  updatedAt: Type.Optional(Type.Number()),
+  preview: Type.Optional(Type.String()),
+  section: Nullable(ThreadSection),
 })
 export type Thread = Static<typeof Thread>
 
@@ -49,6 +56,22 @@ export const Turn = Type.Object({
   completedAt: Nullable(Type.Number()),
 })
 export type Turn = Static<typeof Turn>
+
+/** A project record of the App Server. */
+export const Project = Type.Object({
+  id: Type.String(),
+  name: Type.Optional(Type.String()),
+  roots: Type.Optional(Type.Array(Type.Object({ path: Type.String() }))),
+})
+export type Project = Static<typeof Project>
+
+/** A model of the App Server's catalog and the efforts that it takes. */
+export const Model = Type.Object({
+  id: Type.String(),
+  model: Type.String(),
+  supportedReasoningEfforts: Type.Array(Type.Object({ reasoningEffort: Type.String() })),
+})
+export type Model = Static<typeof Model>
 
 /** A message that waits for its turn. */
 export const QueuedSubmission = Type.Object({ id: Type.String(), clientUserMessageId: Type.String() })

@@ -3,10 +3,13 @@ import {
   ApprovalPolicy,
   Environment,
   ItemEntry,
+  Model,
   page,
+  Project,
   QueuedSubmission,
   TextInput,
   Thread,
+  ThreadSection,
   Turn,
   turnablePage,
 } from './items.ts'
@@ -102,6 +105,25 @@ export const methods = {
     Environment,
     { marker: 'threadSource', timeoutMs: 60_000 },
   ),
+  'thread/fork': mutate(
+    'starts',
+    Type.Object({
+      threadId: Type.String(),
+      excludeTurns: Type.Boolean(),
+      beforeTurnId: Type.Optional(Type.String()),
+      cwd: Type.Optional(Type.String()),
+      approvalPolicy: Type.Optional(ApprovalPolicy),
+      permissions: Type.Optional(Type.String()),
+      sandbox: Type.Optional(Type.String()),
+      config: Type.Optional(Config),
+      approvalsReviewer: Type.Optional(Type.String()),
+      model: Type.Optional(Type.String()),
+      runtimeWorkspaceRoots: Type.Optional(Type.Array(Type.String())),
+      threadSource: Type.Optional(Type.String()),
+    }),
+    Environment,
+    { marker: 'threadSource', timeoutMs: 60_000 },
+  ),
   'thread/resume': mutate(
     'loads',
     Type.Object({ threadId: Type.String(), excludeTurns: Type.Boolean() }),
@@ -125,6 +147,8 @@ export const methods = {
     Nothing,
   ),
   'thread/name/set': mutate('none', Type.Object({ threadId: Type.String(), name: Type.String() }), Nothing),
+  'thread/archive': mutate('none', OnThread, Nothing),
+  'thread/unarchive': mutate('none', OnThread, Type.Object({ thread: Thread })),
   'turn/start': mutate(
     'feeds',
     Type.Object({
@@ -172,6 +196,11 @@ export const methods = {
       archived: Type.Optional(Type.Boolean()),
       useStateDbOnly: Type.Optional(Type.Boolean()),
       sortKey: Type.Optional(Type.String()),
+      sectionId: Type.Optional(Type.String()),
+      searchTerm: Type.Optional(Type.String()),
+      sourceKinds: Type.Optional(Type.Array(Type.String())),
+      modelProviders: Type.Optional(Type.Array(Type.String())),
+      ancestorThreadId: Type.Optional(Type.String()),
     }),
     turnablePage(Thread),
     { timeoutMs: 30_000 },
@@ -213,10 +242,13 @@ export const methods = {
     Type.Object({ cwd: Type.Optional(Type.String()), limit: Limit, cursor: Cursor }),
     page(Type.Object({ id: Type.String(), allowed: Type.Boolean() })),
   ),
-  'project/read': read(
-    Type.Object({ projectId: Type.String() }),
-    Type.Object({ project: Type.Object({ id: Type.String() }) }),
+  'project/read': read(Type.Object({ projectId: Type.String() }), Type.Object({ project: Project })),
+  'project/list': read(Type.Object({ limit: Limit, cursor: Cursor }), page(Project)),
+  'model/list': read(
+    Type.Object({ limit: Limit, cursor: Cursor, includeHidden: Type.Optional(Type.Boolean()) }),
+    page(Model),
   ),
+  'threadSection/list': read(Type.Object({ limit: Limit, cursor: Cursor }), page(ThreadSection)),
 } as const satisfies Record<string, MethodSpec>
 
 type Methods = typeof methods

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 
 /** No text is shortened below this. */
 export const SHORTEST_CLIP = 100
@@ -31,6 +31,21 @@ export const clipText = (text: string, maxChars: number): string => {
   const { codePoints, end } = measure(text, maxChars)
   if (codePoints <= maxChars) return text
   return `${text.slice(0, end)}\n[shortened: the original has ${codePoints.toLocaleString('en-US')} characters]`
+}
+
+/** A text cut to so many code points, without a line in its place: what was there is told beside it. */
+export const CutText = Type.Object({
+  text: Type.String(),
+  truncated: Type.Boolean(),
+  originalChars: Type.Integer(),
+})
+export type CutText = Static<typeof CutText>
+
+/** The first `maxChars` code points of a text, and how many it has. */
+export const cutText = (text: string, maxChars: number): CutText => {
+  const { codePoints, end } = measure(text, maxChars)
+  const truncated = codePoints > maxChars
+  return { text: truncated ? text.slice(0, end) : text, truncated, originalChars: codePoints }
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

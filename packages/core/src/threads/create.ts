@@ -1,7 +1,7 @@
 import { BridgeError } from '../contract/errors.ts'
 import { given } from '../contract/given.ts'
 import type { MutationContext } from '../contract/tool.ts'
-import type { ReceiptPatch } from '../ledger/receipt.ts'
+import type { Difference, ReceiptPatch } from '../ledger/receipt.ts'
 import { compareEnvironment, type ExpectedEnvironment } from '../policy/environment.ts'
 import {
   requestAccess,
@@ -12,7 +12,9 @@ import {
   type WantedAccess,
 } from '../policy/profile.ts'
 import type { Environment } from '../protocol/items.ts'
+import { deliverTurn } from './deliver.ts'
 import { settingsOf } from './environment-settings.ts'
+import { unsubscribe } from './recording.ts'
 
 /** A thread to be made, in the bridge's own words whatever the family calls them. */
 export interface NewThread {
@@ -31,6 +33,7 @@ export interface StartedThread {
   readonly threadId: string
   readonly access: RequestedAccess
   readonly environment: Environment
+  readonly differences: readonly Difference[]
 }
 
 const expectedOf = (wanted: NewThread, access: RequestedAccess): ExpectedEnvironment => ({
@@ -48,10 +51,10 @@ const expectedOf = (wanted: NewThread, access: RequestedAccess): ExpectedEnviron
 })
 
 /**
- * Makes a thread and proves its environment (contract: create_thread, steps 3 to 5). Nothing is sent after a difference.
- * @throws BridgeError unknown_project, permission_profile_unavailable: nothing was made; environment_mismatch: it was
+ * Makes a thread (contract: create_thread, steps 3 and 4). The receipt learns what it is and how it differs.
+ * @throws BridgeError unknown_project, permission_profile_unavailable: nothing was made
  */
-export const startVerifiedThread = async (
+export const startThread = async (
   ctx: MutationContext<'permissionProfile/list' | 'project/read' | 'thread/start'>,
   wanted: NewThread,
   allowedProfiles: AllowedProfiles,
@@ -88,13 +91,17 @@ export const startVerifiedThread = async (
     },
   )
   const differences = compareEnvironment(expectedOf(wanted, access), environment)
+  return { threadId: environment.thread.id, access, environment, differences }
+}
+
+/** Nothing is sent to a thread that differs from what was asked for. @throws BridgeError environment_mismatch */
+export const proveEnvironment = ({ threadId, differences }: StartedThread): void => {
   if (differences.length > 0)
     throw new BridgeError(
       'environment_mismatch',
-      `The new thread ${environment.thread.id} differs from what was asked for in ${differences.map(({ field }) => field).join(', ')}; nothing further was sent.`,
+      `The new thread ${threadId} differs from what was asked for in ${differences.map(({ field }) => field).join(', ')}; nothing further was sent.`,
       { details: { differences } },
     )
-  return { threadId: environment.thread.id, access, environment }
 }
 
 /** Why a thread may not come back as it was. */
@@ -107,14 +114,11 @@ const NOT_RESTART_SAFE =
  */
 export const makeDurable = async (
   ctx: MutationContext<'thread/section/move' | 'thread/settings/update'>,
-  { threadId, access }: StartedThread,
-  wanted: NewThread,
+  { threadId, access }: Pick<StartedThread, 'threadId' | 'access'>,
+  { approvalPolicy, approvalsReviewer }: Pick<ExpectedEnvironment, 'approvalPolicy' | 'approvalsReviewer'>,
 ): Promise<void> => {
   await ctx.call('thread/section/move', { threadId, sectionId: null })
-  const approval = {
-    approvalPolicy: wanted.approvalPolicy,
-    ...given({ approvalsReviewer: wanted.approvalsReviewer }),
-  }
+  const approval = { approvalPolicy, ...given({ approvalsReviewer }) }
   const record = (): ReceiptPatch => durability(access)
   await ctx.call('thread/settings/update', { threadId, ...settingsParams(access, approval) }, { record })
 }
@@ -123,3 +127,43 @@ const durability = ({ requestedAs }: RequestedAccess): ReceiptPatch =>
   requestedAs === 'permissions'
     ? { durable: true, restartSafe: true }
     : { durable: true, restartSafe: false, restartSafeReason: NOT_RESTART_SAFE }
+
+/** Every method that creating a thread may call. */
+export const createMethods = [
+  'project/read',
+  'permissionProfile/list',
+  'thread/start',
+  'thread/section/move',
+  'thread/settings/update',
+  'thread/name/set',
+  'turn/start',
+  'thread/items/list',
+  'thread/unsubscribe',
+] as const
+
+/** What a new thread gets once its environment is proven. */
+export interface FirstWords {
+  readonly title?: string
+  readonly prompt?: string
+}
+
+/**
+ * Makes a thread, proves its environment, makes it durable, and only then names it and sends the prompt (contract:
+ * create_thread, steps 3 to 8).
+ * @throws BridgeError unknown_project, permission_profile_unavailable: nothing was made; environment_mismatch: it was
+ */
+export const createThread = async (
+  ctx: MutationContext<(typeof createMethods)[number]>,
+  wanted: NewThread,
+  { title, prompt }: FirstWords,
+  allowedProfiles: AllowedProfiles,
+): Promise<ReceiptPatch> => {
+  const started = await startThread(ctx, wanted, allowedProfiles)
+  proveEnvironment(started)
+  const { threadId } = started
+  await makeDurable(ctx, started, wanted)
+  if (title !== undefined) await ctx.call('thread/name/set', { threadId, name: title })
+  const delivered = prompt === undefined ? {} : await deliverTurn(ctx, threadId, prompt)
+  await unsubscribe(ctx, threadId)
+  return delivered
+}

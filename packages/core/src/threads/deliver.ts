@@ -10,14 +10,8 @@ import { listTurns } from './thread-reading.ts'
 const STEER_REFUSED = /no active turn|expected active turn/i
 const QUEUE_PAGE = 100
 
-type Delivering = MutationContext<
-  | 'turn/start'
-  | 'turn/steer'
-  | 'thread/queue/add'
-  | 'thread/queue/list'
-  | 'thread/turns/list'
-  | 'thread/items/list'
->
+type Steering = MutationContext<'turn/start' | 'turn/steer' | 'thread/turns/list' | 'thread/items/list'>
+type Queueing = MutationContext<'thread/queue/add' | 'thread/queue/list' | 'thread/items/list'>
 
 export interface Delivered extends ReceiptPatch {
   readonly turnId?: string
@@ -53,10 +47,15 @@ export const deliverTurn = async (
 }
 
 /** `turn/steer` of the newest turn; a refusal that proves non-delivery is followed by `turn/start`, once. */
-export const deliverSteer = async (ctx: Delivering, threadId: string, text: string): Promise<Delivered> => {
+export const deliverSteer = async (
+  ctx: Steering,
+  threadId: string,
+  text: string,
+  settings: TurnSettings = {},
+): Promise<Delivered> => {
   const newest = await listTurns(ctx, { threadId, limit: 1, itemsView: 'notLoaded' })
   const turnId = newest.data[0]?.id
-  if (turnId === undefined) return deliverTurn(ctx, threadId, text)
+  if (turnId === undefined) return deliverTurn(ctx, threadId, text, settings)
   const watch = watchForMessage(ctx, threadId)
   try {
     const answer = await ctx.call(
@@ -74,11 +73,11 @@ export const deliverSteer = async (ctx: Delivering, threadId: string, text: stri
   } finally {
     watch.stop()
   }
-  return deliverTurn(ctx, threadId, text)
+  return deliverTurn(ctx, threadId, text, settings)
 }
 
 /** `thread/queue/add`; recorded once the queue, or a turn that already began, shows the marker. */
-export const deliverQueued = async (ctx: Delivering, threadId: string, text: string): Promise<Delivered> => {
+export const deliverQueued = async (ctx: Queueing, threadId: string, text: string): Promise<Delivered> => {
   const watch = watchForMessage(ctx, threadId)
   const { marker } = ctx.receipt
   try {

@@ -21,6 +21,8 @@ export interface Looked extends Record<string, unknown> {
   calls: number
   pages: number
   window?: { from: number; to: number }
+  /** There was more to look at than such a search looks at. */
+  partial?: true
   note?: string
 }
 
@@ -163,27 +165,29 @@ const amongItems = async (
   return { complete: true }
 }
 
-/** The thread that a lost `thread/start` made: by its broadcast, else among the threads that began in its window. */
+/** The thread that a lost `thread/start` or `thread/fork` made: by its broadcast, else among the threads that began in its window. */
 export const findCreated = async (
   ctx: ReconcileContext,
   marker: string,
   sentAtMs: number,
   looked: Looked,
+  method: 'thread/start' | 'thread/fork' = 'thread/start',
 ): Promise<string | undefined> => {
   const announced = ctx.startedThread(marker)
   if (announced !== undefined) {
     looked.note = 'seen in a thread/started broadcast'
     return announced
   }
-  const window = { from: sentAtMs - SLACK_MS, to: sentAtMs + methodSpec('thread/start').timeoutMs + SLACK_MS }
+  const window = { from: sentAtMs - SLACK_MS, to: sentAtMs + methodSpec(method).timeoutMs + SLACK_MS }
   looked.window = { from: window.from / 1000, to: window.to / 1000 }
   const within = (id: string): boolean => {
     const at = timeOfId(id)
     return at === undefined || (at >= window.from && at <= window.to)
   }
   for (const candidates of [loadedThreads, listedThreads]) {
-    const ids = await candidates(ctx, looked, window.from)
-    const found = await markedAmong(ctx, ids.filter(within).slice(0, CANDIDATES), marker, looked)
+    const ids = (await candidates(ctx, looked, window.from)).filter(within)
+    if (ids.length > CANDIDATES) looked.partial = true
+    const found = await markedAmong(ctx, ids.slice(0, CANDIDATES), marker, looked)
     if (found !== undefined) return found
   }
   return undefined
@@ -196,7 +200,9 @@ const markedAmong = async (ctx: ReconcileContext, ids: readonly string[], marker
       const { thread } = await ctx.call('thread/read', { threadId: id })
       if (thread.threadSource === marker) return id
     } catch (error) {
-      if (!AppServerError.is(error)) throw error // a thread that went away is no candidate
+      if (!AppServerError.is(error)) throw error
+      // A thread that went away is no candidate.
+      if (error.code !== 'thread_not_found') looked.partial = true
     }
   }
   return undefined
@@ -223,7 +229,7 @@ const listedThreads = async (ctx: ReconcileContext, looked: Looked, from: number
   const ids: string[] = []
   for (const archived of [false, true]) {
     let cursor: string | undefined
-    for (let pages = 0; pages < LIST_PAGES; pages += 1) {
+    for (let pages = 1; ; pages += 1) {
       looked.calls += 1
       looked.pages += 1
       const page = await ctx.call('thread/list', {
@@ -237,6 +243,9 @@ const listedThreads = async (ctx: ReconcileContext, looked: Looked, from: number
       const oldest = page.data.at(-1)
       cursor = page.nextCursor ?? undefined
       if (cursor === undefined || oldest === undefined || (timeOfId(oldest.id) ?? from) < from) break
+      if (pages < LIST_PAGES) continue
+      looked.partial = true
+      break
     }
   }
   return ids

@@ -28,13 +28,7 @@ export const reconcileCreation = async (
   if (started === undefined)
     return { verdict: 'not_found', looked: { ...looked, note: 'thread/start was never sent' } }
   const threadId = receipt.threadId ?? (await search(ctx, receipt, started.at * 1000, looked))
-  if (threadId === undefined)
-    return receipt.deliveryMarker === undefined
-      ? {
-          verdict: 'unknowable',
-          looked: { ...looked, note: 'delivery markers were off: the thread cannot be recognised' },
-        }
-      : { verdict: 'not_found', looked: { ...looked } }
+  if (threadId === undefined) return withoutThread(ctx, receipt, looked)
   const patch = { threadId }
   if (!prepared(receipt, asked.title)) return { verdict: 'created_incomplete', looked: { ...looked }, patch }
   if (!asked.prompt) return { verdict: 'created', looked: { ...looked }, patch }
@@ -43,9 +37,23 @@ export const reconcileCreation = async (
   const message = await reconcileMessage(ctx, receipt, threadId)
   const both = { ...message, patch: { ...patch, ...message.patch } }
   if (message.verdict === 'delivered') return { ...both, verdict: 'created' }
-  return message.verdict === 'not_delivered' || (message.verdict === 'not_found' && serverGone(ctx, receipt))
-    ? { ...both, verdict: 'created_incomplete' }
-    : both
+  return message.verdict === 'not_delivered' ? { ...both, verdict: 'created_incomplete' } : both
+}
+
+/** A thread that nothing followed yet is in the memory of its App Server alone: it is gone when that one is. */
+const withoutThread = (ctx: ReconcileContext, receipt: Receipt, looked: Looked): Verdict => {
+  if (receipt.deliveryMarker === undefined)
+    return {
+      verdict: 'unknowable',
+      looked: { ...looked, note: 'delivery markers were off: the thread cannot be recognised' },
+    }
+  if (looked.partial === true || !serverGone(ctx, receipt)) return { verdict: 'not_found', looked }
+  const note = 'the App Server has been restarted since, and the thread would have been in its memory only'
+  const error = {
+    code: 'not_delivered',
+    message: 'There is no thread of this request, and none can appear any more.',
+  }
+  return { verdict: 'not_delivered', looked: { ...looked, note }, patch: { error } }
 }
 
 const search = async (ctx: ReconcileContext, receipt: Receipt, sentAtMs: number, looked: Looked) =>

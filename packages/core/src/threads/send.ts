@@ -6,7 +6,7 @@ import { newestRecord, recordOfReceipts, restoring, type EnvironmentRecord } fro
 import { rolloutRecords } from '../policy/rollout.ts'
 import type { Environment } from '../protocol/items.ts'
 import { settingsOf } from './environment-settings.ts'
-import { deliverQueued, deliverSteer, deliverTurn, type Delivered } from './deliver.ts'
+import { deliverSteer, deliverTurn, type Delivered, type TurnSettings } from './deliver.ts'
 import { unsubscribe } from './recording.ts'
 import { threadOf } from './thread-reading.ts'
 
@@ -18,7 +18,7 @@ export type IfBusy = (typeof ifBusy)[number]
 export const onDrift = ['refuse', 'restore'] as const
 export type OnDrift = (typeof onDrift)[number]
 
-/** Every method that sending a message may call. */
+/** Every method that sending a message may call; queueing one calls `thread/queue/add` as well. */
 export const sendMethods = [
   'thread/read',
   'thread/queue/list',
@@ -27,7 +27,6 @@ export const sendMethods = [
   'thread/items/list',
   'turn/start',
   'turn/steer',
-  'thread/queue/add',
   'thread/unsubscribe',
 ] as const
 type Sending = MutationContext<(typeof sendMethods)[number]>
@@ -35,13 +34,17 @@ type Sending = MutationContext<(typeof sendMethods)[number]>
 export interface Message {
   readonly threadId: string
   readonly text: string
-  readonly ifBusy: IfBusy
+  /** `refuse`, `steer`, or how it is queued. */
+  readonly ifBusy: 'refuse' | 'steer' | (() => Promise<Delivered>)
   readonly onDrift: OnDrift
+  /** What a turn of its own changes of the thread's settings; a running turn that is steered keeps its own. */
+  readonly settings?: TurnSettings
 }
 
 /**
  * Sends one message into an existing thread, under its claim (contract: send_message_to_thread; policy: After resume).
- * @throws BridgeError thread_busy, thread_archived, settings_drifted, unsupported_approval_policy: nothing was sent
+ * @throws BridgeError thread_busy, thread_archived, ceiling_exceeded, escalation_refused, settings_drifted,
+ *   unsupported_approval_policy: nothing was sent
  */
 export const sendMessage = async (ctx: Sending, message: Message): Promise<ReceiptPatch> => {
   const { threadId } = message
@@ -57,6 +60,7 @@ export const sendMessage = async (ctx: Sending, message: Message): Promise<Recei
     { record: (answer) => ({ resumed: settingsOf(answer), ...evidence(recorded, answer) }) },
   )
   try {
+    await ctx.judgeThread(threadId)
     const nowBusy = before.busy || resumed.thread.status.type === 'active'
     if (nowBusy && message.ifBusy === 'refuse') throw busy(threadId)
     const drift = recorded === undefined ? [] : driftOf(recorded, resumed)
@@ -77,11 +81,11 @@ const busy = (threadId: string): BridgeError =>
 
 const deliver = (
   ctx: Sending,
-  { threadId, text, ifBusy: when }: Message,
+  { threadId, text, ifBusy: when, settings }: Message,
   nowBusy: boolean,
 ): Promise<Delivered> => {
-  if (!nowBusy || when === 'refuse') return deliverTurn(ctx, threadId, text)
-  return when === 'steer' ? deliverSteer(ctx, threadId, text) : deliverQueued(ctx, threadId, text)
+  if (!nowBusy || when === 'refuse') return deliverTurn(ctx, threadId, text, settings)
+  return when === 'steer' ? deliverSteer(ctx, threadId, text, settings) : when()
 }
 
 /** Whether it has a running turn or a queued message (which starts by itself at the resume), and where its rollout is. */
@@ -141,13 +145,7 @@ const restore = async (
     throw drifted(threadId, drift, 'they are not known well enough to be restored: nothing was sent.')
   checkApprovals(recorded)
   const delivered = await deliverTurn(ctx, threadId, text, settings)
-  const readBack = (effective: Environment): ReceiptPatch => ({
-    ...delivered,
-    effective: settingsOf(effective),
-    ...verification(driftOf(recorded, effective)),
-  })
-  const resume = { threadId, excludeTurns: true }
-  const left = driftOf(recorded, await ctx.call('thread/resume', resume, { record: readBack }))
+  const left = await readBack(ctx, threadId, recorded, delivered)
   if (left.length > 0)
     throw new BridgeError(
       'environment_mismatch',
@@ -155,4 +153,34 @@ const restore = async (
       { details: { differences: left } },
     )
   return delivered
+}
+
+/**
+ * What still differs from the record once the message is there. What was sent was sent: when it cannot be read back, the
+ * message is accepted all the same, and the receipt has no `effective`.
+ */
+const readBack = async (
+  ctx: Sending,
+  threadId: string,
+  recorded: EnvironmentRecord,
+  delivered: Delivered,
+): Promise<readonly Drift[]> => {
+  try {
+    await ctx.receipt.checkpoint(delivered)
+    const answer = await ctx.call(
+      'thread/resume',
+      { threadId, excludeTurns: true },
+      {
+        record: (effective) => ({
+          effective: settingsOf(effective),
+          ...verification(driftOf(recorded, effective)),
+        }),
+      },
+    )
+    return driftOf(recorded, answer)
+  } catch (error) {
+    if (!BridgeError.is(error)) throw error
+    ctx.log('warn', 'not_read_back', { threadId, code: error.code })
+    return []
+  }
 }

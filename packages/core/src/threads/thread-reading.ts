@@ -19,7 +19,11 @@ const NEWER_MEANWHILE = 5
  * A read of a thread by the id that the caller gave.
  * @throws BridgeError unknown_thread when the App Server knows none of that id
  */
-export const ofKnownThread = async <T>(threadId: string, read: Promise<T>): Promise<T> => {
+export const ofKnownThread = async <T>(
+  threadId: string,
+  read: Promise<T>,
+  field = 'thread_id',
+): Promise<T> => {
   try {
     return await read
   } catch (error) {
@@ -27,7 +31,7 @@ export const ofKnownThread = async <T>(threadId: string, read: Promise<T>): Prom
     throw new BridgeError(
       'unknown_thread',
       `The App Server knows no thread ${threadId} (${error.rpc.message}).`,
-      { field: 'thread_id', cause: error },
+      { field, cause: error },
     )
   }
 }

@@ -16,11 +16,32 @@ const mayPass = (error: unknown): boolean =>
   (TransportError.is(error) && error.next === 'same_request_id') ||
   (BridgeError.is(error) && (error.code === 'server_shutting_down' || error.code === 'server_overloaded'))
 
-/** All waits for turns of one thread: one look at a time, with the connection of any of them. */
+/** A thread as one look found it. */
+export interface ThreadState {
+  readonly status: ThreadStatus
+  /** The newest one; undefined: the thread has none. */
+  readonly turn: Turn | undefined
+  /** Whether that turn is over: `interrupted` alone does not say so. */
+  readonly ended: boolean
+}
+
+/** Who wants every look at a thread, until it leaves. */
+export interface Follower {
+  readonly ctx: WatchContext
+  see(state: ThreadState): void
+  /** A look that failed and may work later. */
+  miss(failure: unknown): void
+  fail(error: unknown): void
+}
+
+/** All waits for turns of one thread, and all who follow it: one look at a time, with the connection of any of them. */
 export class ThreadWatch {
   readonly #threadId: string
   readonly #onEmpty: () => void
   readonly #waiters = new Set<Waiter>()
+  readonly #followers = new Set<Follower>()
+  /** The newest turn, while somebody follows the thread. */
+  #newest: string | undefined
   readonly #doubts = new Doubts()
   /** A status that was broadcast since the last look began. */
   #announced: ThreadStatus | undefined
@@ -41,9 +62,26 @@ export class ThreadWatch {
     return waiter.outcome
   }
 
+  /** Shows the follower every look from now on. Returns what ends that. */
+  follow(follower: Follower): () => void {
+    this.#followers.add(follower)
+    this.look()
+    if (!this.#running) void this.#run()
+    return () => {
+      this.#followers.delete(follower)
+      if (this.#followers.size === 0) this.#forgetNewest()
+      if (this.#watching.length === 0) this.#pause.abort()
+    }
+  }
+
+  /** Everybody that a look is for. */
+  get #watching(): readonly (Waiter | Follower)[] {
+    return [...this.#waiters, ...this.#followers]
+  }
+
   close(): void {
-    for (const waiter of this.#waiters)
-      waiter.fail(
+    for (const watching of this.#watching)
+      watching.fail(
         new BridgeError('host_state', 'The bridge is shutting down; the turn goes on.', {
           next: 'same_request_id',
           hint: 'Wait again once the bridge is back.',
@@ -64,38 +102,49 @@ export class ThreadWatch {
 
   #remove(waiter: Waiter): void {
     this.#waiters.delete(waiter)
-    if (![...this.#waiters].some(({ turnId }) => turnId === waiter.turnId)) this.#doubts.forget(waiter.turnId)
-    if (this.#waiters.size === 0) this.#pause.abort()
+    if (waiter.turnId !== this.#newest && !this.#awaits(waiter.turnId)) this.#doubts.forget(waiter.turnId)
+    if (this.#watching.length === 0) this.#pause.abort()
+  }
+
+  #awaits(turnId: string): boolean {
+    return [...this.#waiters].some((waiter) => waiter.turnId === turnId)
+  }
+
+  #forgetNewest(): void {
+    if (this.#newest !== undefined && !this.#awaits(this.#newest)) this.#doubts.forget(this.#newest)
+    this.#newest = undefined
   }
 
   /** Looks and pauses, until nobody waits any more. */
   async #run(): Promise<void> {
     this.#running = true
     let looks = 0
-    for (let [waiter] = this.#waiters; waiter !== undefined; [waiter] = this.#waiters) {
+    for (let [reader] = this.#watching; reader !== undefined; [reader] = this.#watching) {
       if (this.#lookAgain) looks = 0
       this.#lookAgain = false
-      const pauseMs = await this.#look(waiter, looks)
+      const pauseMs = await this.#look(reader, looks)
       looks += 1
-      if (this.#waiters.size > 0) await this.#rest(waiter, pauseMs)
+      if (this.#watching.length > 0) await this.#rest(reader, pauseMs)
     }
     this.#running = false
     this.#onEmpty()
   }
 
-  async #rest({ ctx }: Waiter, ms: number): Promise<void> {
+  async #rest({ ctx }: Waiter | Follower, ms: number): Promise<void> {
     if (this.#lookAgain) return
     this.#pause = new AbortController()
     await ctx.clock.sleep(ms, this.#pause.signal).catch(() => undefined)
   }
 
   /** One look for all who wait now. Returns how long to pause before the next one. */
-  async #look(reader: Waiter, looks: number): Promise<number> {
+  async #look(reader: Waiter | Follower, looks: number): Promise<number> {
     const present = [...this.#waiters]
+    const followers = [...this.#followers]
     try {
       const reading = await this.#read(reader.ctx)
       await this.#endTurns(reader.ctx, reading)
       this.#tell(present, reading)
+      this.#show(followers, reading)
       if (this.#doubts.any) return SETTLING_MS[looks] ?? SLOWEST_RETRY_MS
       return reading.status.type === 'active' ? SAFETY_MS : (SETTLING_MS[looks] ?? SAFETY_MS)
     } catch (error) {
@@ -104,6 +153,10 @@ export class ThreadWatch {
       for (const waiter of present) {
         if (passing) waiter.miss(error)
         else if (this.#waiters.has(waiter)) waiter.fail(error)
+      }
+      for (const follower of followers) {
+        if (passing) follower.miss(error)
+        else if (this.#followers.has(follower)) follower.fail(error)
       }
       return SETTLING_MS[looks] ?? SLOWEST_RETRY_MS
     }
@@ -146,5 +199,16 @@ export class ThreadWatch {
         waiter.see(reading)
       }
     }
+  }
+
+  /** Shows a look to those who follow the thread. */
+  #show(followers: readonly Follower[], reading: Reading): void {
+    if (followers.length === 0) return
+    const [turn] = reading.turns
+    if (turn?.id !== this.#newest) this.#forgetNewest()
+    this.#newest = turn?.id
+    const ended = turn !== undefined && this.#doubts.ended(reading, turn.id)
+    for (const follower of followers)
+      if (this.#followers.has(follower)) follower.see({ status: reading.status, turn, ended })
   }
 }

@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { BridgeError } from '../contract/errors.ts'
 import { ThreadStatus } from '../protocol/items.ts'
 import { threadKey } from '../protocol/thread-id.ts'
-import { ThreadWatch } from './thread-watch.ts'
+import { ThreadWatch, type Follower } from './thread-watch.ts'
 import type { WaitOutcome, WatchContext } from './waiter.ts'
 
 const statusChanged = Compile(Type.Object({ threadId: Type.String(), status: ThreadStatus }))
@@ -20,6 +21,11 @@ export interface TurnWatcher {
    * @throws BridgeError cancelled, host_state; what the App Server says of the thread; at the time-out what kept it from being read
    */
   wait(ctx: WatchContext, turn: TurnToAwait): Promise<WaitOutcome>
+  /**
+   * Shows the follower every look at a thread, the first at once, until the returned function is called or its own call
+   * is given up (then it fails).
+   */
+  follow(threadId: string, follower: Follower): () => void
   /** Ends every wait with an error: the host closes. */
   close(): void
 }
@@ -47,16 +53,44 @@ export const createTurnWatcher = (): TurnWatcher => {
     return watch
   }
 
+  /** Broadcasts are listened to as long as anybody waits. */
+  const enter = (ctx: WatchContext): void => {
+    if (waiting === 0) stopObserving = observe(ctx)
+    waiting += 1
+  }
+  const leave = (): void => {
+    waiting -= 1
+    if (waiting === 0) stopObserving()
+  }
+
   return {
     async wait(ctx, { threadId, turnId, timeoutMs }) {
-      if (waiting === 0) stopObserving = observe(ctx)
-      waiting += 1
+      enter(ctx)
       try {
         return await watchOf(threadId).wait(ctx, turnId, timeoutMs)
       } finally {
-        waiting -= 1
-        if (waiting === 0) stopObserving()
+        leave()
       }
+    },
+    follow(threadId, follower) {
+      const { ctx } = follower
+      enter(ctx)
+      const unfollow = watchOf(threadId).follow(follower)
+      let following = true
+      const stop = (): void => {
+        if (!following) return
+        following = false
+        ctx.signal.removeEventListener('abort', cancel)
+        unfollow()
+        leave()
+      }
+      const cancel = (): void => {
+        stop()
+        follower.fail(new BridgeError('cancelled', 'The wait was cancelled.'))
+      }
+      ctx.signal.addEventListener('abort', cancel)
+      if (ctx.signal.aborted) cancel()
+      return stop
     },
     close: () => watches.forEach((watch) => watch.close()),
   }

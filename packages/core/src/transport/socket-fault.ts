@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import { lstat, stat } from 'node:fs/promises'
 import type { SocketDescription } from '../contract/app-server.ts'
 import { TransportError, type ErrorCode } from '../contract/errors.ts'
@@ -31,8 +32,9 @@ const diagnose = async (socket: SocketDescription, cause: unknown): Promise<[Err
   switch (errno(cause)) {
     case 'ENOENT':
     case 'ENOTDIR':
-    case 'ELOOP':
       return ['socket_absent', await absence(path)]
+    case 'ELOOP':
+      return ['socket_absent', `${path} leads through links that go round in a circle.`]
     case 'EACCES':
     case 'EPERM':
       return ['socket_forbidden', `This user may not open ${path}.`]
@@ -60,7 +62,12 @@ const refusal = async (path: string): Promise<[ErrorCode, string]> => {
   const found = await stat(path).catch(() => undefined)
   return found === undefined || found.isSocket()
     ? ['socket_stale', `Nobody listens on ${path}.`]
-    : ['socket_wrong_type', `${path} is a ${found.isDirectory() ? 'directory' : 'file'}, not a socket.`]
+    : ['socket_wrong_type', `${path} is a ${kindOf(found)}, not a socket.`]
+}
+
+const kindOf = (found: Stats): string => {
+  if (found.isDirectory()) return 'directory'
+  return found.isFIFO() ? 'named pipe' : found.isFile() ? 'file' : 'device'
 }
 
 const fault = (

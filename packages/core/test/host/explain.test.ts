@@ -52,8 +52,8 @@ describe('a wrong argument', () => {
       '`cursor` must be a string (received {"kind":"turns"}). Pass the string exactly as it was returned.',
     ],
     [{ request_id: 'a', roots: ['x', 1] }, 'roots.1', '`roots.1` must be a string (received 1).'],
-    [[], '', 'The arguments must be an object (received []).'],
-    ['text', '', 'The arguments must be an object (received "text").'],
+    [[], undefined, 'The arguments must be an object (received []).'],
+    ['text', undefined, 'The arguments must be an object (received "text").'],
   ])('%j names the field, the rule and what was received', (args, field, message) => {
     expect(() => parse(args)).toThrow(
       expect.objectContaining({ code: 'invalid_arguments', field, message, next: 'fix_call' }),

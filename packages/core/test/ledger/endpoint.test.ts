@@ -1,7 +1,14 @@
+import { createHash } from 'node:crypto'
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { defaultStateDir, endpointIdentity, ledgerFileName, ledgerPlace } from '../../src/ledger/index.ts'
+import {
+  defaultStateDir,
+  endpointIdentity,
+  ledgerFileName,
+  ledgerPlace,
+  otherLedgerPaths,
+} from '../../src/ledger/index.ts'
 import { directory } from './support.ts'
 
 /** A home with the directory that the App Server puts its socket in. */
@@ -61,6 +68,12 @@ describe('endpointIdentity', () => {
     expect(endpointIdentity(alias)).toBe(alias)
   })
 
+  test('is a daemon socket itself where a person names it', () => {
+    const { root, socket } = home()
+    const daemon = daemonSocket(root, socket)
+    expect(endpointIdentity(join(daemon, 'a1b2c3'))).toBe(join(daemon, 'a1b2c3'))
+  })
+
   test('resolves as many directories as there are', () => {
     const { root } = home()
     symlinkSync(join(root, 'codex'), join(root, 'linked'))
@@ -74,6 +87,59 @@ describe('endpointIdentity', () => {
     symlinkSync(join(root, 'b'), join(root, 'a'))
     symlinkSync(join(root, 'a'), join(root, 'b'))
     expect(endpointIdentity(join(root, 'a'))).toBe(join(root, 'a'))
+  })
+})
+
+/** As Codex from 0.163 on: the socket in its daemon directory has the digest of the link's path for a name. */
+const behindLink = () => {
+  const { root, socket } = home()
+  const daemon = join(root, 'codex-daemon-1000')
+  mkdirSync(daemon)
+  const target = join(daemon, createHash('sha256').update(socket).digest('hex'))
+  symlinkSync(target, socket)
+  return { root, socket, daemon, target }
+}
+
+describe('the ledger of a socket behind a link of Codex', () => {
+  const pathOf = (socketPath: string): string => ledgerPlace({ stateDir: '/state', socketPath }).path
+
+  test('is one, whatever path leads there, whether the socket exists or not', () => {
+    const { root, socket, daemon, target } = behindLink()
+    symlinkSync(socket, join(root, 'to the link.sock'))
+    symlinkSync(target, join(root, 'past the link.sock'))
+    symlinkSync(daemon, join(root, 'linked'))
+    const paths = [
+      socket,
+      target,
+      join(root, 'to the link.sock'),
+      join(root, 'past the link.sock'),
+      join(root, 'linked', basename(target)),
+      join(root, 'codex', '..', 'codex-daemon-1000', basename(target)),
+    ]
+    const own = join('/state', ledgerFileName(socket))
+    expect(paths.map(pathOf)).toEqual(paths.map(() => own))
+    writeFileSync(target, '')
+    expect(paths.map(pathOf)).toEqual(paths.map(() => own))
+  })
+
+  test('is another one for another socket of that directory', () => {
+    const { daemon, target } = behindLink()
+    const other = join(daemon, basename(target).replaceAll(/./g, 'a'))
+    expect(pathOf(other)).toBe('/state/operations-aaaaaaaaaaaaaaaa.sqlite3')
+  })
+
+  test('is named after the path where the name in the daemon directory is no digest', () => {
+    const { root, socket } = home()
+    const daemon = daemonSocket(root, socket)
+    expect(pathOf(socket)).toBe(join('/state', ledgerFileName(socket)))
+    expect(pathOf(join(daemon, 'a1b2c3'))).toBe(join('/state', ledgerFileName(join(daemon, 'a1b2c3'))))
+  })
+
+  test('takes over what was kept under the socket’s own path', () => {
+    const { target } = behindLink()
+    expect(otherLedgerPaths({ stateDir: '/state', socketPath: target })).toEqual([
+      join('/state', ledgerFileName(target)),
+    ])
   })
 })
 

@@ -1,4 +1,13 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { BridgeError } from '../../src/contract/index.ts'
@@ -72,6 +81,33 @@ test('a link in place of the file is refused, also one that leads nowhere', asyn
   expect(existsSync(target)).toBe(false)
   ;(await openLedger({ path: target, endpoint })).close()
   expect((await refusal(path)).code).toBe('ledger_not_private')
+})
+
+test('a state directory that is something else is refused by what stands there', async () => {
+  const root = directory()
+  const [file, link] = [join(root, 'file'), join(root, 'link')]
+  writeFileSync(file, '')
+  symlinkSync(join(root, 'nowhere'), link)
+  const messageOf = async (state: string) => {
+    const { code, message } = await refusal(join(state, 'operations.sqlite3'))
+    return [code, message]
+  }
+  const fileIs = `${file} is no directory`
+  expect(await messageOf(file)).toEqual(['ledger_unavailable', `${file} cannot be used: ${fileIs}.`])
+  const below = join(file, 'a', 'b')
+  expect(await messageOf(below)).toEqual(['ledger_unavailable', `${below} cannot be used: ${fileIs}.`])
+  const linkIs = `${link} is a link that leads to no directory`
+  expect(await messageOf(link)).toEqual(['ledger_unavailable', `${link} cannot be used: ${linkIs}.`])
+  expect(readdirSync(root)).toEqual(['file', 'link'])
+})
+
+// Node's own recursive mkdir never comes back there.
+test.skipIf(process.platform !== 'linux')('a state directory where none can be made is refused', async () => {
+  const error = await refusal('/proc/no/such/place/operations.sqlite3')
+  expect([error.code, error.message]).toEqual([
+    'ledger_unavailable',
+    '/proc/no cannot be used: /proc lets no directory be made in it.',
+  ])
 })
 
 test('a directory in place of the file is refused', async () => {

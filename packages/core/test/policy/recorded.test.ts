@@ -110,14 +110,26 @@ describe('the record of receipts', () => {
     expect(found?.sandbox).toEqual({ type: 'readOnly', networkAccess: false })
   })
 
-  it('is what was expected when a drift was refused, as of the end of that refusal', () => {
-    const refused = receipt({
-      status: 'failed',
-      error: { code: 'settings_drifted', message: '' },
-      recorded: readOnly,
-      resumed: answer({ type: 'dangerFullAccess' }),
-    })
-    expect(recordOfReceipts([refused])).toEqual({ ...readOnly, source: 'receipt', at: 9_000 })
+  const drifted = {
+    status: 'failed' as const,
+    recorded: readOnly,
+    resumed: answer({ type: 'dangerFullAccess' }),
+    verifiedEnvironment: { matches: false, differences: [] },
+  }
+
+  it.each(['settings_drifted', 'ceiling_exceeded', 'escalation_refused', 'thread_busy', 'not_sent'])(
+    'is what was expected when a drift was followed by %s, as of the end of that call',
+    (code) => {
+      const refused = receipt({ ...drifted, error: { code, message: '' } })
+      expect(recordOfReceipts([refused])).toEqual({ ...readOnly, source: 'receipt', at: 9_000 })
+    },
+  )
+
+  it('is nothing when a message followed a drift: its turn is the record', () => {
+    const step = (name: string) => ({ name, state: 'answered' as const, at: 5 })
+    const steps = [step('thread/resume'), step('turn/start'), step('thread/unsubscribe')]
+    const error = { code: 'environment_mismatch', message: '' }
+    expect(recordOfReceipts([receipt({ ...drifted, error, steps })])).toBeUndefined()
   })
 })
 

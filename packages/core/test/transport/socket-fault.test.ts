@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer, type Socket } from 'node:net'
@@ -100,6 +101,21 @@ describe('a socket that cannot be used is told apart:', () => {
     })
   })
 
+  test('a named pipe, or links in a circle', async () => {
+    const pipe = socketIn('pipe')
+    execFileSync('mkfifo', [pipe])
+    expect(await fault(pipe)).toMatchObject({
+      code: 'socket_wrong_type',
+      message: `${pipe} is a named pipe, not a socket.`,
+    })
+    const path = socketIn()
+    symlinkSync(path, path)
+    expect(await fault(path)).toMatchObject({
+      code: 'socket_absent',
+      message: `${path} leads through links that go round in a circle.`,
+    })
+  })
+
   test.each([
     ['something that greets in another protocol', 'SSH-2.0-OpenSSH_9.2\r\n'],
     ['a web server', 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n'],
@@ -155,7 +171,7 @@ describe('connect(2) errors that a test cannot provoke', () => {
   const socket = { configured: '/run/s.sock', resolved: '/run/s.sock' }
   test.each([
     ['EPERM', 'socket_forbidden', 'This user may not open /run/s.sock.'],
-    ['ELOOP', 'socket_absent', 'There is no socket at /run/s.sock.'],
+    ['ELOOP', 'socket_absent', '/run/s.sock leads through links that go round in a circle.'],
     ['EAGAIN', 'socket_silent', '/run/s.sock has a full queue of connections that nobody accepts.'],
     ['EPROTOTYPE', 'socket_not_websocket', '/run/s.sock is a socket of another kind.'],
   ])('%s is %s', async (code, expected, message) => {

@@ -7,7 +7,10 @@ import {
   checkIntegrity,
   fileSystemKind,
   ledgerPlace,
+  obstacleTo,
   openLedger,
+  otherLedgerPaths,
+  tryImport,
   type LedgerPlace,
 } from '@codex-thread-bridge/core/ledger'
 import { fail, ok, quoted, warn, type Check } from './check.ts'
@@ -46,14 +49,15 @@ const notPrivate = (path: string, stats: Stats, mode: '700' | '600'): Check | un
 const checkFile = (path: string): Check => {
   const directory = dirname(path)
   const directoryStats = statSync(directory, { throwIfNoEntry: false })
+  const obstacle = obstacleTo(directory)
+  if (obstacle !== undefined)
+    return fail('ledger', obstacle, `ls -ld ${quoted(directory)} # then --state-dir`)
   if (directoryStats === undefined) {
     const parent = nearestExisting(directory)
     return isWritable(parent)
       ? ok('ledger', `${path} (made by the first mutation)`)
       : fail('ledger', `${directory} cannot be made: ${parent} cannot be written`, `ls -ld ${quoted(parent)}`)
   }
-  if (!directoryStats.isDirectory())
-    return fail('ledger', `${directory} is no directory`, `ls -ld ${quoted(directory)} # then --state-dir`)
   const openDirectory = notPrivate(directory, directoryStats, '700')
   if (openDirectory !== undefined) return openDirectory
   const stats = lstatSync(path, { throwIfNoEntry: false })
@@ -80,6 +84,21 @@ const checkContents = async (path: string): Promise<readonly Check[]> => {
     const what = `${message} (${code})`
     if (code === 'ledger_locked') return [warn('integrity', what, hint)]
     return [fail('integrity', what, code === 'ledger_corrupt' ? aside : hint)]
+  }
+}
+
+/** Whether ledgers under other names of the socket can be taken over; a server that finds a conflict does not start. */
+const checkImport = async (place: LedgerPlace): Promise<readonly Check[]> => {
+  try {
+    return (await tryImport(place)) ? [ok('import', 'ledgers of other names can be taken over')] : []
+  } catch (error) {
+    const { code, message, hint } = asBridgeError(error)
+    const what = `${message} (${code})`
+    if (code === 'ledger_locked') return [warn('import', what, hint)]
+    if (code !== 'ledger_import_conflict') return [fail('import', what, hint)]
+    const files = [ledgerPlace(place).path, ...otherLedgerPaths(place)].filter((file) => existsSync(file))
+    const list = `ls -l ${files.map(quoted).join(' ')}`
+    return [fail('import', what, `${list} # keep both, and move the one that you do not go by out of there`)]
   }
 }
 
@@ -125,7 +144,7 @@ export const checkLedger = async (place: LedgerPlace): Promise<readonly Check[]>
   const file = checkFile(path)
   return [
     file,
-    ...(file.state === 'ok' ? await checkContents(path) : []),
+    ...(file.state === 'ok' ? [...(await checkContents(path)), ...(await checkImport(place))] : []),
     checkFileSystem(directory),
     checkSpace(directory),
     await checkDriver(),

@@ -1,5 +1,6 @@
 import type { BridgeError } from '@codex-thread-bridge/core/contract'
 import { UsageError } from '../../options.ts'
+import { printable } from '../../printable.ts'
 
 export interface Output {
   readonly json: boolean
@@ -9,6 +10,6 @@ export interface Output {
 export const reportError = ({ code, message, hint, field, next }: BridgeError, { json }: Output): number => {
   if (code === 'invalid_arguments' || code === 'invalid_cursor') throw new UsageError(message)
   if (json) console.log(JSON.stringify({ error: { code, message, hint, field, next } }, null, 2))
-  else console.error(`${code}: ${message} ${hint}`)
+  else console.error(printable(`${code}: ${message} ${hint}`))
   return 1
 }

@@ -1,11 +1,37 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { asBridgeError, BridgeError } from '@codex-thread-bridge/core/contract'
-import { ledgerPlace, openLedger, type SqliteLedger } from '@codex-thread-bridge/core/ledger'
+import {
+  ledgerPlace,
+  openLedger,
+  otherLedgerPaths,
+  type LedgerPlace,
+  type SqliteLedger,
+} from '@codex-thread-bridge/core/ledger'
 import { findSocketPath } from '@codex-thread-bridge/core/transport'
 import { ledgerPlaceOf } from '../../compose.ts'
 import type { BridgeOptions } from '../../options.ts'
 import { reportError, type Output } from './output.ts'
+
+/** The place of the ledger that the options name. */
+export const placeOf = (options: BridgeOptions): LedgerPlace =>
+  ledgerPlaceOf(options, findSocketPath({ configured: options.socket, env: process.env, homedir: homedir() }))
+
+/** Looking at receipts makes no ledger, nor a directory for one. */
+export class NoLedger extends BridgeError {
+  constructor(path: string) {
+    super('ledger_unavailable', `There is no ledger at ${path}.`, {
+      hint: 'The first mutation makes it. Look at --socket and --state-dir.',
+    })
+  }
+}
+
+/** The ledger, with what stands under other names taken over. @throws NoLedger when there is none under any name */
+export const openExisting = (place: LedgerPlace): Promise<SqliteLedger> => {
+  const { path } = ledgerPlace(place)
+  if (![path, ...otherLedgerPaths(place)].some((file) => existsSync(file))) throw new NoLedger(path)
+  return openLedger(place)
+}
 
 /**
  * Runs `act` on the ledger that the options name, as it is: it is not made, and other ledgers are left alone. No App
@@ -16,14 +42,10 @@ export const withLedger = async (
   output: Output,
   act: (ledger: SqliteLedger) => Promise<void>,
 ): Promise<number> => {
-  const socketPath = findSocketPath({ configured: options.socket, env: process.env, homedir: homedir() })
-  const place = ledgerPlaceOf(options, socketPath)
+  const place = placeOf(options)
   try {
     const { path } = ledgerPlace(place)
-    if (!existsSync(path))
-      throw new BridgeError('ledger_unavailable', `There is no ledger at ${path}.`, {
-        hint: 'The first mutation makes it. Look at --socket and --state-dir.',
-      })
+    if (!existsSync(path)) throw new NoLedger(path)
     const ledger = await openLedger({ ...place, importOthers: false })
     try {
       await act(ledger)

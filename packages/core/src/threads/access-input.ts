@@ -1,5 +1,8 @@
-import type { InputFault } from '@codex-thread-bridge/core/contract'
-import type { WantedAccess } from '@codex-thread-bridge/core/policy'
+import { statSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import { Type, type Static } from 'typebox'
+import type { InputFault } from '../contract/tool.ts'
+import type { WantedAccess } from '../policy/profile.ts'
 import {
   isSandboxPolicy,
   plainPolicy,
@@ -8,10 +11,7 @@ import {
   sandboxTypes,
   type SandboxName,
   type SandboxPolicy,
-} from '@codex-thread-bridge/core/protocol'
-import { statSync } from 'node:fs'
-import { isAbsolute } from 'node:path'
-import { Type, type Static } from 'typebox'
+} from '../protocol/sandbox.ts'
 
 const closed = { additionalProperties: false } as const
 
@@ -42,6 +42,8 @@ export const SandboxPolicyInput = Type.Object(
   },
 )
 
+export type PolicyInput = Static<typeof SandboxPolicyInput>
+
 export const SandboxInput = Type.Enum([...sandboxNames], {
   type: 'string',
   description: 'What the thread may do (default read-only)',
@@ -49,25 +51,25 @@ export const SandboxInput = Type.Enum([...sandboxNames], {
 
 export interface AccessInput {
   readonly sandbox?: SandboxName
-  readonly sandbox_policy?: Static<typeof SandboxPolicyInput>
+  readonly sandbox_policy?: PolicyInput
   readonly permissions?: string
 }
 
-/** All and only the members of its type. */
-const memberFault = (policy: Static<typeof SandboxPolicyInput>): InputFault | undefined => {
+/** All and only the members of its type; `field` is the argument's name in the tool. */
+const memberFault = (field: string, policy: PolicyInput): InputFault | undefined => {
   const needed: readonly string[] = policyMembers[policy.type]
   const missing = needed.find((member) => !(member in policy))
   if (missing !== undefined)
     return {
-      field: `sandbox_policy.${missing}`,
-      message: `\`sandbox_policy.${missing}\` is required when type is ${policy.type}.`,
+      field: `${field}.${missing}`,
+      message: `\`${field}.${missing}\` is required when type is ${policy.type}.`,
     }
   const extra = Object.keys(policy).find((member) => member !== 'type' && !needed.includes(member))
   if (extra === undefined) return undefined
   const allowed = ['type', ...needed].join(', ')
   return {
-    field: `sandbox_policy.${extra}`,
-    message: `\`sandbox_policy.${extra}\` is not a member of type ${policy.type}. Allowed: ${allowed}.`,
+    field: `${field}.${extra}`,
+    message: `\`${field}.${extra}\` is not a member of type ${policy.type}. Allowed: ${allowed}.`,
   }
 }
 
@@ -81,11 +83,11 @@ const directoryFault = (path: string): string | undefined => {
   }
 }
 
-/** A socket or file as a writable root breaks every shell start of the task. */
-const rootFault = (policy: SandboxPolicy): InputFault | undefined => {
+/** A socket or file as a writable root breaks every shell start of the task. Looks at the file system. */
+export const rootFault = (name: string, policy: SandboxPolicy): InputFault | undefined => {
   if (policy.type !== 'workspaceWrite') return undefined
   for (const [index, root] of policy.writableRoots.entries()) {
-    const field = `sandbox_policy.writableRoots.${index}`
+    const field = `${name}.writableRoots.${index}`
     if (!isAbsolute(root))
       return { field, message: `\`${field}\` must be an absolute path (received ${JSON.stringify(root)}).` }
     const fault = directoryFault(root)
@@ -94,20 +96,22 @@ const rootFault = (policy: SandboxPolicy): InputFault | undefined => {
   return undefined
 }
 
-const policyFault = (
-  policy: Static<typeof SandboxPolicyInput>,
+/** What the schema cannot say about a policy given whole; `field` is the argument's name in the tool. */
+export const policyFault = (
+  field: string,
+  policy: PolicyInput,
   sandbox: SandboxName | undefined,
 ): InputFault | undefined => {
-  const members = memberFault(policy)
+  const members = memberFault(field, policy)
   if (members !== undefined) return members
   if (sandbox !== undefined && sandboxTypes[sandbox] !== policy.type)
     return {
-      field: 'sandbox_policy.type',
-      message: `\`sandbox_policy.type\` ${policy.type} does not agree with sandbox ${sandbox} (${sandboxTypes[sandbox]}).`,
+      field: `${field}.type`,
+      message: `\`${field}.type\` ${policy.type} does not agree with sandbox ${sandbox} (${sandboxTypes[sandbox]}).`,
     }
   if (policy.type === 'readOnly' && policy.networkAccess === true)
     return {
-      field: 'sandbox_policy.networkAccess',
+      field: `${field}.networkAccess`,
       message: 'Read-only with network cannot be asked for when a thread is created.',
       code: 'unsupported_sandbox_policy',
     }
@@ -122,12 +126,12 @@ export const accessFault = (input: AccessInput): InputFault | undefined => {
       field: 'permissions',
       message: '`permissions` excludes `sandbox` and `sandbox_policy`: pass one or the other.',
     }
-  return policy && policyFault(policy, sandbox)
+  return policy && policyFault('sandbox_policy', policy, sandbox)
 }
 
 /** The roots are looked at only when the call is ours to make: a replay never looks at the file system. */
 export const accessRootFault = ({ sandbox_policy: policy }: AccessInput): InputFault | undefined =>
-  isSandboxPolicy(policy) ? rootFault(policy) : undefined
+  isSandboxPolicy(policy) ? rootFault('sandbox_policy', policy) : undefined
 
 /** The access that an input without a fault asks for. */
 export const wantedAccess = ({ sandbox, sandbox_policy: policy, permissions }: AccessInput): WantedAccess => {
