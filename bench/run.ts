@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createThread } from './create-thread.ts'
+import { jobs } from './jobs.ts'
 import { largeHistory } from './large-history.ts'
 import { ledgerSize } from './ledger-size.ts'
+import { launch } from './launch.ts'
 import { ledger } from './ledger.ts'
 import { manyWaits } from './many-waits.ts'
 import { memory } from './memory.ts'
@@ -18,6 +20,7 @@ import { wait } from './wait.ts'
 const measurements: ReadonlyMap<string, () => Promise<readonly Row[]>> = new Map([
   ['tool-call', toolCall],
   ['create-thread', createThread],
+  ['launch', launch],
   ['wait', wait],
   ['ledger', ledger],
   ['startup', startup],
@@ -27,6 +30,7 @@ const measurements: ReadonlyMap<string, () => Promise<readonly Row[]>> = new Map
   ['reconcile', reconcile],
   ['many-waits', manyWaits],
   ['large-history', largeHistory],
+  ['jobs', jobs],
 ])
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } })

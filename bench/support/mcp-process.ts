@@ -45,9 +45,12 @@ interface Waiting {
 }
 
 /** Starts a server and initializes it. */
-export const startMcpProcess = async ([path, ...args]: Command): Promise<McpProcess> => {
+export const startMcpProcess = async (
+  [path, ...args]: Command,
+  env: Readonly<Record<string, string>> = {},
+): Promise<McpProcess> => {
   const child = spawn(process.execPath, [path, ...args], {
-    env: { PATH: process.env.PATH, HOME: '/nonexistent' },
+    env: { PATH: process.env.PATH, HOME: '/nonexistent', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const waiting = new Map<unknown, Waiting>()

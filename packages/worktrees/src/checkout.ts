@@ -1,0 +1,149 @@
+import { BridgeError, type MutationContext } from '@codex-thread-bridge/core/contract'
+import {
+  addWorktree,
+  checkDestination,
+  checkOut,
+  checkReservation,
+  inspectWorktree,
+  localCommit,
+  reserveDestination,
+  sourceCheckout,
+  type Git,
+  type InspectedWorktree,
+  type SourceCheckout,
+} from '@codex-thread-bridge/core/git'
+import type { Method } from '@codex-thread-bridge/core/protocol'
+import { Value } from 'typebox/value'
+import { exists, lookAtCheckout } from './look-at-checkout.ts'
+import { enter } from './phase.ts'
+import { recoveryOf } from './recovery.ts'
+import { accessOf, type Input } from './worktree-input.ts'
+import { WorktreeRecord, worktreeOf, type WorktreeState } from './worktree-record.ts'
+
+/** What is to be made, once source, revision and destination are known to be good. */
+export interface PlannedCheckout {
+  readonly source: SourceCheckout
+  readonly revision: string
+  readonly destination: string
+}
+
+/** A refusal says which argument it is about. */
+const about = async <T>(field: string, look: () => Promise<T>): Promise<T> => {
+  try {
+    return await look()
+  } catch (error) {
+    if (!BridgeError.is(error) || error.next !== 'fix_call') throw error
+    throw new BridgeError(error.code, error.message, { field, details: error.details ?? {} })
+  }
+}
+
+/**
+ * Looks whether the worktree can be made; changes nothing.
+ * @throws BridgeError invalid_source_repository, unknown_revision, invalid_destination, destination_exists, git_*
+ */
+export const planCheckout = async (
+  ctx: MutationContext<Method>,
+  git: Git,
+  input: Input,
+): Promise<PlannedCheckout> => {
+  const looking = { signal: ctx.signal }
+  const source = await about('source_repository', () => sourceCheckout(git, input.source_repository, looking))
+  const revision = await about('starting_revision', () =>
+    localCommit(git, source, input.starting_revision, looking),
+  )
+  await about('destination', () => checkDestination(input.destination))
+  return { source, revision, destination: input.destination }
+}
+
+/** How a worktree differs from what was planned, in words; empty when it is as planned. */
+const differences = (planned: PlannedCheckout, found: InspectedWorktree): readonly string[] => [
+  ...(found.root === planned.destination ? [] : [`its root is ${found.root}`]),
+  ...(found.commonDirectory === planned.source.commonDirectory
+    ? []
+    : [`it belongs to ${found.commonDirectory}`]),
+  ...(found.head === planned.revision ? [] : [`its HEAD is ${found.head ?? 'no commit'}`]),
+  ...(found.detached ? [] : ['it is on a branch']),
+  ...(found.locked ? [] : ['it is not locked']),
+  ...(found.clean ? [] : [`it has changes: ${found.dirty.join(', ')}`]),
+]
+
+/** @throws BridgeError checkout_changed with what is not as planned */
+export const proveCheckout = async (git: Git, planned: PlannedCheckout): Promise<InspectedWorktree> => {
+  const changed = (how: readonly string[], details = {}): BridgeError =>
+    new BridgeError(
+      'checkout_changed',
+      `The worktree ${planned.destination} is not as it was made: ${how.join('; ')}.`,
+      { details },
+    )
+  if (!(await exists(planned.destination))) throw changed(['it is gone'])
+  const found = await inspectWorktree(git, planned.destination)
+  const differing = differences(planned, found)
+  if (differing.length > 0) throw changed(differing, { worktree: found })
+  return found
+}
+
+/** Git may have done its work before it failed, or have cleaned up after itself: the receipt tells what stands. */
+const tellingWhatStands = async (
+  ctx: MutationContext<Method>,
+  git: Git,
+  input: Input,
+  act: () => Promise<void>,
+): Promise<void> => {
+  try {
+    await act()
+  } catch (error) {
+    if (!BridgeError.is(error) || !error.code.startsWith('git_')) throw error
+    const known = Value.Parse(WorktreeRecord, ctx.receipt.current().worktree)
+    const { worktree } = await lookAtCheckout(git, known)
+    // What cannot be saved now is saved with how it ended.
+    await ctx.receipt.checkpoint({ worktree, ...recoveryOf(input, worktree) }).catch(() => undefined)
+    throw error
+  }
+}
+
+/**
+ * Makes the locked worktree, one journalled step after the other. Nothing that stands there is touched.
+ * @throws BridgeError destination_exists, destination_changed, checkout_changed, git_*
+ */
+export const makeCheckout = async (
+  ctx: MutationContext<Method>,
+  git: Git,
+  planned: PlannedCheckout,
+  input: Input,
+): Promise<void> => {
+  const { source, revision, destination } = planned
+  const access = accessOf(input)
+  const known = (state: WorktreeState) => ({
+    worktree: worktreeOf(input, { state, gitCommonDirectory: source.commonDirectory }),
+    ...recoveryOf(input, { state }),
+  })
+  const step = (name: string, made: WorktreeState, act: () => Promise<void>): Promise<void> =>
+    tellingWhatStands(ctx, git, input, () => ctx.step(name, act, { access, record: () => known(made) }))
+
+  await enter(ctx, 'reserving_destination', known('planned'))
+  const reservation = await ctx.step('git/reserve_destination', () => reserveDestination(destination), {
+    access,
+    record: () => known('reserved'),
+  })
+  await enter(ctx, 'creating_worktree')
+  const reason = `codex-thread-bridge ${ctx.receipt.requestId}`
+  await step('git/worktree_add', 'registered', () =>
+    addWorktree(git, { source, destination: reservation, revision, reason }),
+  )
+  await enter(ctx, 'checking_out_worktree')
+  await step('git/checkout', 'created', async () => {
+    await checkReservation(reservation)
+    await checkOut(git, reservation, revision)
+  })
+  await enter(ctx, 'checking_worktree')
+  const { head, detached, clean } = await proveCheckout(git, planned)
+  await enter(ctx, 'worktree_checked', {
+    worktree: worktreeOf(input, {
+      state: 'created',
+      gitCommonDirectory: source.commonDirectory,
+      detached,
+      clean,
+      ...(head === undefined ? {} : { initialRevision: head }),
+    }),
+  })
+}
