@@ -75,9 +75,10 @@ export default tseslint.config(
     rules: imports(noInternals, noMcp, noOurs),
   },
   {
-    files: ['packages/{threads,reads,goals,operations}/src/**'],
+    files: ['packages/{threads,reads,goals,operations,worktrees,app-threads}/src/**'],
     rules: imports(noInternals, noMcp, noNative, noOtherTools),
   },
+  { files: ['packages/jobs/src/**'], rules: imports(noInternals, noMcp, noOtherTools) },
   { files: ['packages/mcp/src/**'], rules: imports(noInternals, noNative, noOtherTools) },
   { files: ['apps/*/src/**'], rules: imports(noInternals, noMcp, noNative) },
   { files: ['packages/*/test/**', 'apps/*/test/**'], rules: imports(noMcp) },

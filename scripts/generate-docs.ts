@@ -1,8 +1,10 @@
 import { errorCodes, manifestOf, type ManifestTool } from '@codex-thread-bridge/core/contract'
 import { createGoalsPlugin } from '@codex-thread-bridge/goals'
+import { createJobsPlugin, jobsDefaults } from '@codex-thread-bridge/jobs'
 import { createOperationsPlugin } from '@codex-thread-bridge/operations'
 import { createReadsPlugin } from '@codex-thread-bridge/reads'
 import { createThreadsPlugin } from '@codex-thread-bridge/threads'
+import { createWorktreesPlugin } from '@codex-thread-bridge/worktrees'
 import { createHost } from '@codex-thread-bridge/core/host'
 import { cannedAppServer, memoryLedger } from '@codex-thread-bridge/core/testing'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -21,8 +23,10 @@ const toolTable = (): string => {
   const host = createHost({ appServer: cannedAppServer({}), ledger: memoryLedger() })
   const plugins = [
     createThreadsPlugin(),
+    createWorktreesPlugin({ gitTimeoutMs: 30_000 }),
     createReadsPlugin(),
     createGoalsPlugin(),
+    createJobsPlugin({ ...jobsDefaults, stateDir: '/', env: {}, homedir: '/', isRoot: false }),
     createOperationsPlugin(host.operations, { version: '0', testedVersions: [] }),
   ]
   const rows = manifestOf(plugins).plugins.flatMap(({ name, tools }) =>

@@ -1,6 +1,15 @@
 import { Command, CommanderError, Option } from 'commander'
 import { demo } from './commands/demo/demo.ts'
 import { doctor } from './commands/doctor.ts'
+import {
+  cleanJobs,
+  killJob,
+  listJobs,
+  showJob,
+  tailJob,
+  type CleanFlags,
+  type JobFilter,
+} from './commands/jobs.ts'
 import { manifest } from './commands/manifest.ts'
 import {
   listOperations,
@@ -9,6 +18,7 @@ import {
   showOperation,
   type ListFilter,
 } from './commands/operations.ts'
+import type { Bounds } from './commands/operations/reconcile-all.ts'
 import { backupOperations } from './commands/operations/backup.ts'
 import { exportOperations, type ExportFlags } from './commands/operations/export.ts'
 import { serve } from './commands/serve.ts'
@@ -18,6 +28,8 @@ import { version } from './version.ts'
 interface JsonFlag {
   readonly json?: boolean
 }
+
+type ReconcileFlags = JsonFlag & Bounds & { readonly all?: boolean }
 
 const rows = Object.values(optionRows)
 
@@ -85,6 +97,7 @@ const buildProgram = (exit: (code: number) => void): Command => {
     .description('play a story with a real App Server and a scripted model (from a checkout)')
     .action(() => running(demo))
   addOperations(program, running, asJson)
+  addJobs(program, running, asJson)
   // After its sub-commands, which would inherit it: a word too many is an unknown command here only.
   return program.allowExcessArguments()
 }
@@ -127,12 +140,16 @@ const addOperations = (
     .description('find the truth of an uncertain receipt with read-only calls, and keep it')
     .argument('[ID]', 'its request id')
     .option('--all', 'every receipt that is uncertain, newest first')
+    .option('--limit <N>', 'with --all: look up at most so many, 1-999999 (default: 1000)')
+    .option('--cursor <CURSOR>', 'with --all: go on where an earlier one ended')
     .option('--json', 'as JSON')
-    .action((id: string | undefined, { all = false, ...flags }: JsonFlag & { readonly all?: boolean }) => {
+    .action((id: string | undefined, { all = false, ...flags }: ReconcileFlags) => {
       if ((id === undefined) !== all) throw new UsageError('operations reconcile needs an ID or --all')
+      if (!all && (flags.limit ?? flags.cursor) !== undefined)
+        throw new UsageError('--limit and --cursor go with --all')
       return running((options) =>
         id === undefined
-          ? reconcileAll(options, asJson(flags))
+          ? reconcileAll(options, flags, asJson(flags))
           : reconcileOperation(options, id, asJson(flags)),
       )
     })
@@ -150,6 +167,65 @@ const addOperations = (
     .option('--with-texts', 'with titles, names, previews and the words of errors')
     .action((flags: ExportFlags) => running((options) => exportOperations(options, flags)))
   operations.allowExcessArguments()
+}
+
+const addJobs = (
+  program: Command,
+  running: (command: (options: BridgeOptions) => Promise<number>) => Promise<void>,
+  asJson: (flags: JsonFlag) => { json: boolean },
+): void => {
+  const jobs = program
+    .command('jobs')
+    .description('look at background jobs')
+    .action((_flags: object, command: Command) => {
+      const [unknown] = command.args
+      throw new UsageError(
+        unknown === undefined
+          ? 'jobs needs one of: list, show JOB, tail JOB, kill JOB, clean'
+          : `unknown command 'jobs ${unknown}'`,
+      )
+    })
+  jobs
+    .command('list')
+    .description('newest first')
+    .option('--status <STATUS>', 'only these: running, completed, failed')
+    .option('--limit <N>', 'at most so many, 1-200 (default: 50)')
+    .option('--cursor <CURSOR>', 'the next page')
+    .option('--json', 'as JSON')
+    .action((flags: JsonFlag & JobFilter) => running((options) => listJobs(options, flags, asJson(flags))))
+  jobs
+    .command('show')
+    .description('one job and its result')
+    .argument('<JOB>', 'its job id, or its pid')
+    .option('--json', 'as JSON')
+    .action((job: string, flags: JsonFlag) => running((options) => showJob(options, job, asJson(flags))))
+  jobs
+    .command('tail')
+    .description('what its agent says and does')
+    .argument('<JOB>', 'its job id, or its pid')
+    .option('-f, --follow', 'until it has ended')
+    .option('--json', 'as JSON lines')
+    .action((job: string, flags: JsonFlag & { readonly follow?: boolean }) =>
+      running((options) => tailJob(options, job, flags, asJson(flags))),
+    )
+  jobs
+    .command('kill')
+    .description('end a job with everything that it has started')
+    .argument('<JOB>', 'its job id, or its pid')
+    .option('--grace <SECONDS>', 'how long it may take to end by itself, 0-30 (default: 10)')
+    .option('--json', 'as JSON')
+    .action((job: string, flags: JsonFlag & { readonly grace?: string }) =>
+      running((options) => killJob(options, job, flags, asJson(flags))),
+    )
+  jobs
+    .command('clean')
+    .description('forget jobs that have ended')
+    .option('--older-than <HOURS>', 'only those that ended so long ago')
+    .option('--status <STATUS>', 'only these: completed, failed')
+    .option('--delete-logs', 'delete their prompts and output too')
+    .option('--json', 'as JSON')
+    .action((flags: JsonFlag & CleanFlags) => running((options) => cleanJobs(options, flags, asJson(flags))))
+  jobs.allowExcessArguments()
 }
 
 /** Runs a command line; resolves to the exit code: 0 done, 1 failed, 2 not understood. */

@@ -2,14 +2,32 @@ import { realpathSync, statSync } from 'node:fs'
 import { delimiter, resolve } from 'node:path'
 import type { LogLevel } from '@codex-thread-bridge/core/contract'
 import { openCeiling, type Ceiling } from '@codex-thread-bridge/core/policy'
-import { sandboxNames } from '@codex-thread-bridge/core/protocol'
+import { sandboxNames, type SandboxName } from '@codex-thread-bridge/core/protocol'
+import type { Agent } from '@codex-thread-bridge/jobs'
 
 /** A command line or an environment that cannot be obeyed: one line on stderr, exit 2. */
 export class UsageError extends Error {}
 
-export const pluginNames = ['threads', 'reads', 'goals', 'operations'] as const
+/** Which tool families a profile has; `--plugins` chooses from all of them. */
+export const profiles = {
+  bridge: ['threads', 'worktrees', 'reads', 'goals', 'operations'],
+  'codex-app': ['app-threads', 'operations'],
+  jobs: ['jobs', 'operations'],
+} as const
+
+export const pluginNames = [
+  'threads',
+  'worktrees',
+  'reads',
+  'goals',
+  'operations',
+  'app-threads',
+  'jobs',
+] as const
 export type PluginName = (typeof pluginNames)[number]
 
+const jobAgents = ['claude', 'codex', 'opencode', 'forge', 'antigravity'] as const satisfies readonly Agent[]
+const profileNames = ['bridge', 'codex-app', 'jobs'] as const satisfies readonly (keyof typeof profiles)[]
 const logLevels = ['error', 'warn', 'info', 'debug'] as const satisfies readonly LogLevel[]
 const ENV_PREFIX = 'CODEX_THREAD_BRIDGE_'
 
@@ -57,6 +75,16 @@ const pluginList = (text: string): readonly PluginName[] => [
   ...new Set(text.split(',').map((name) => oneOf(pluginNames)(name.trim()))),
 ]
 
+const variableName = (text: string): string => {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(text)) return text
+  throw new Error('must be the name of an environment variable')
+}
+
+const notBlank = (text: string): string => {
+  if (text.trim() === '') throw new Error('must not be empty')
+  return text
+}
+
 const bool = (text: string): boolean => ['1', 'true'].includes(oneOf(['1', 'true', '0', 'false'])(text))
 
 const row = <T>(option: OptionRow<T>): OptionRow<T> => option
@@ -78,8 +106,8 @@ export const optionRows = {
   profile: row({
     flag: '--profile',
     placeholder: 'NAME',
-    about: 'which tools: bridge (default)',
-    parse: oneOf(['bridge']),
+    about: `which tools: ${profileNames.join(', ')} (default: bridge)`,
+    parse: oneOf(profileNames),
   }),
   plugins: row({
     flag: '--plugins',
@@ -122,10 +150,71 @@ export const optionRows = {
     about: 'how large one answer may be, 4096-1048576 (default: 65536)',
     parse: wholeNumber(4_096, 1_048_576),
   }),
+  gitTimeout: row({
+    flag: '--git-timeout',
+    placeholder: 'S',
+    about: 'how many seconds one Git command may take, 1-3600 (default: 30)',
+    parse: wholeNumber(1, 3_600),
+  }),
   noDeliveryMarkers: row({
     flag: '--no-delivery-markers',
     about: 'send no markers; a lost answer can then not be found again',
     parse: bool,
+  }),
+  project: row({
+    flag: '--project',
+    placeholder: 'DIR',
+    about: 'codex-app: one more project that threads can be created in; repeatable',
+    repeatable: true,
+    parse: directory,
+  }),
+  documentsRoot: row({
+    flag: '--documents-root',
+    placeholder: 'DIR',
+    about: 'codex-app: where threads without a project get their directories (default: ~/Documents/Codex)',
+    parse: path,
+  }),
+  defaultPermissions: row({
+    flag: '--default-permissions',
+    placeholder: 'ID',
+    about: 'codex-app: the permission profile of new threads (default: :read-only)',
+    parse: notBlank,
+  }),
+  provenance: row({
+    flag: '--provenance',
+    about: 'codex-app: messages begin with a line that names the thread they come from',
+    parse: bool,
+  }),
+  jobsAgent: row({
+    flag: '--jobs-agent',
+    placeholder: 'NAME',
+    about: `jobs: the CLI for calls that name none: ${jobAgents.join(', ')} (default: the first that is installed)`,
+    parse: oneOf(jobAgents),
+  }),
+  jobsAccess: row({
+    flag: '--jobs-access',
+    placeholder: 'NAME',
+    about: `jobs: the access for calls that name none: ${sandboxNames.join(', ')} (default: workspace-write)`,
+    parse: oneOf(sandboxNames),
+  }),
+  jobsEnv: row({
+    flag: '--jobs-env',
+    placeholder: 'NAME',
+    about: 'jobs: one more environment variable that CLIs get; repeatable',
+    repeatable: true,
+    parse: variableName,
+  }),
+  jobsMaxRunning: row({
+    flag: '--jobs-max-running',
+    placeholder: 'N',
+    about: 'jobs: how many may run at once, 1-1000 (default: 16)',
+    parse: wholeNumber(1, 1_000),
+  }),
+  jobsMaxOutput: row({
+    flag: '--jobs-max-output',
+    placeholder: 'BYTES',
+    about: 'jobs: a job with more output is ended, 1024 or more (default: 1073741824)',
+    parse: wholeNumber(1_024, Number.MAX_SAFE_INTEGER),
   }),
   logLevel: row({
     flag: '--log-level',
@@ -141,8 +230,22 @@ export interface BridgeOptions {
   readonly plugins: readonly PluginName[]
   readonly maxCallSeconds: number
   readonly maxResultBytes: number
+  readonly gitTimeoutSeconds: number
   readonly deliveryMarkers: boolean
   readonly ceiling: Ceiling
+  readonly appThreads: {
+    readonly projects: readonly string[]
+    readonly documentsRoot: string | undefined
+    readonly defaultPermissions: string
+    readonly provenance: boolean
+  }
+  readonly jobs: {
+    readonly agent: Agent | undefined
+    readonly access: SandboxName
+    readonly addedVariables: readonly string[]
+    readonly maxRunning: number
+    readonly maxOutputBytes: number
+  }
   readonly logLevel: LogLevel
 }
 
@@ -187,13 +290,14 @@ export const readOptions = (flags: Flags, env: Environment): BridgeOptions => {
     return texts.filter((part) => part !== '').map((part) => parseAs(option, variable, part))
   }
   const valueOf = <T>(option: OptionRow<T>): T | undefined => valuesOf(option).at(-1)
-  valueOf(optionRows.profile)
+  const profile = valueOf(optionRows.profile) ?? 'bridge'
   return {
     socket: valueOf(optionRows.socket),
     stateDir: valueOf(optionRows.stateDir),
-    plugins: valueOf(optionRows.plugins) ?? pluginNames,
+    plugins: valueOf(optionRows.plugins) ?? profiles[profile],
     maxCallSeconds: valueOf(optionRows.maxCallSeconds) ?? 50,
     maxResultBytes: valueOf(optionRows.maxResultBytes) ?? 65_536,
+    gitTimeoutSeconds: valueOf(optionRows.gitTimeout) ?? 30,
     deliveryMarkers: !(valueOf(optionRows.noDeliveryMarkers) ?? false),
     ceiling: {
       maxSandbox: valueOf(optionRows.maxSandbox) ?? openCeiling.maxSandbox,
@@ -201,6 +305,20 @@ export const readOptions = (flags: Flags, env: Environment): BridgeOptions => {
       network: !(valueOf(optionRows.noNetwork) ?? false),
       escalation: valueOf(optionRows.allowEscalation) ?? false,
     },
-    logLevel: valueOf(optionRows.logLevel) ?? 'warn',
+    appThreads: {
+      projects: [...new Set(valuesOf(optionRows.project))],
+      documentsRoot: valueOf(optionRows.documentsRoot),
+      defaultPermissions: valueOf(optionRows.defaultPermissions) ?? ':read-only',
+      provenance: valueOf(optionRows.provenance) ?? false,
+    },
+    jobs: {
+      agent: valueOf(optionRows.jobsAgent),
+      access: valueOf(optionRows.jobsAccess) ?? 'workspace-write',
+      addedVariables: [...new Set(valuesOf(optionRows.jobsEnv))],
+      maxRunning: valueOf(optionRows.jobsMaxRunning) ?? 16,
+      maxOutputBytes: valueOf(optionRows.jobsMaxOutput) ?? 1_073_741_824,
+    },
+    // The last is what the reference jobs server knows.
+    logLevel: valueOf(optionRows.logLevel) ?? (env.MCP_CLAUDE_DEBUG === 'true' ? 'debug' : 'warn'),
   }
 }

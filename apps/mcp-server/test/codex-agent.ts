@@ -9,8 +9,8 @@ import { execa } from 'execa'
 import { mainPath } from './run-bridge.ts'
 
 /** A call of one of the bridge's tools, as the scripted model makes it. */
-export const toolCall = (name: string, args: object) => ({
-  toolCall: { name, namespace: 'mcp__bridge', arguments: args },
+export const toolCall = (name: string, args: object, server = 'bridge') => ({
+  toolCall: { name, namespace: `mcp__${server}`, arguments: args },
 })
 
 /** The JSON that the tool's latest answer carries, whatever the agent puts around it. */
@@ -27,17 +27,19 @@ export interface AgentOptions {
   readonly sandbox?: 'read-only' | 'workspace-write' | 'danger-full-access'
   /** Further arguments of the bridge. */
   readonly bridge?: readonly string[]
+  /** The name that the bridge is registered under; bridge unless given. */
+  readonly server?: string
 }
 
 /** Runs `codex exec` with the bridge among its MCP servers to its end, in a home of its own; its stdout. */
 export const runAgent = async (options: AgentOptions): Promise<string> => {
-  const { world, task, sandbox = 'read-only', bridge = [] } = options
+  const { world, task, sandbox = 'read-only', bridge = [], server = 'bridge' } = options
   const state = tempDir('state')
   const args = [mainPath, '--socket', world.socketPath, '--state-dir', state.path, ...bridge]
   const home = createCodexHome({
     modelUrl: world.model.url,
     config: `
-[mcp_servers.bridge]
+[mcp_servers.${server}]
 command = ${JSON.stringify(process.execPath)}
 args = ${JSON.stringify(args)}
 default_tools_approval_mode = "approve"

@@ -13,6 +13,7 @@ test('manifest --json is the manifest of the host, without any App Server or led
     'operations',
     'reads',
     'threads',
+    'worktrees',
   ])
   expect(at(plugins, '3.tools.0')).toMatchObject({
     name: 'create_thread',

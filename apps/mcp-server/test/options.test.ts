@@ -7,11 +7,25 @@ import { optionRows, readOptions, UsageError, variableOf } from '../src/options.
 const defaults = {
   socket: undefined,
   stateDir: undefined,
-  plugins: ['threads', 'reads', 'goals', 'operations'],
+  plugins: ['threads', 'worktrees', 'reads', 'goals', 'operations'],
   maxCallSeconds: 50,
   maxResultBytes: 65_536,
+  gitTimeoutSeconds: 30,
   deliveryMarkers: true,
   ceiling: { maxSandbox: 'danger-full-access', allowRoots: [], network: true, escalation: false },
+  appThreads: {
+    projects: [],
+    documentsRoot: undefined,
+    defaultPermissions: ':read-only',
+    provenance: false,
+  },
+  jobs: {
+    agent: undefined,
+    access: 'workspace-write',
+    addedVariables: [],
+    maxRunning: 16,
+    maxOutputBytes: 1_073_741_824,
+  },
   logLevel: 'warn',
 }
 const none = new Map<string, readonly string[]>()
@@ -27,8 +41,16 @@ const good = [
   ['--socket', 'app.sock', { socket: resolve('app.sock') }],
   ['--state-dir', '/var/state', { stateDir: '/var/state' }],
   ['--profile', 'bridge', {}],
+  ['--profile', 'codex-app', { plugins: ['app-threads', 'operations'] }],
+  ['--profile', 'jobs', { plugins: ['jobs', 'operations'] }],
   ['--plugins', 'reads', { plugins: ['reads'] }],
   ['--plugins', 'operations, reads,reads', { plugins: ['operations', 'reads'] }],
+  ['--plugins', 'reads,jobs', { plugins: ['reads', 'jobs'] }],
+  ['--jobs-agent', 'codex', { jobs: { ...defaults.jobs, agent: 'codex' } }],
+  ['--jobs-access', 'read-only', { jobs: { ...defaults.jobs, access: 'read-only' } }],
+  ['--jobs-env', 'API_KEY', { jobs: { ...defaults.jobs, addedVariables: ['API_KEY'] } }],
+  ['--jobs-max-running', '2', { jobs: { ...defaults.jobs, maxRunning: 2 } }],
+  ['--jobs-max-output', '4096', { jobs: { ...defaults.jobs, maxOutputBytes: 4_096 } }],
   ['--max-call-seconds', '5', { maxCallSeconds: 5 }],
   ['--max-call-seconds', '280', { maxCallSeconds: 280 }],
   ['--max-result-bytes', '4096', { maxResultBytes: 4_096 }],
@@ -46,12 +68,18 @@ describe.each(good)('%s %s', (flag, text, changed) => {
   })
 })
 
+const everyPlugin = 'must be one of threads, worktrees, reads, goals, operations, app-threads, jobs'
+
 /** flag, a bad text, what is said of it. */
 const bad = [
-  ['--profile', 'codex-app', 'must be one of bridge'],
-  ['--profile', 'jobs', 'must be one of bridge'],
-  ['--plugins', 'reads,jobs', 'must be one of threads, reads, goals, operations'],
-  ['--plugins', ',', 'must be one of threads, reads, goals, operations'],
+  ['--profile', 'desktop', 'must be one of bridge, codex-app, jobs'],
+  ['--plugins', 'reads,desktop', everyPlugin],
+  ['--plugins', ',', everyPlugin],
+  ['--jobs-agent', 'cursor', 'must be one of claude, codex, opencode, forge, antigravity'],
+  ['--jobs-access', 'all', 'must be one of read-only, workspace-write, danger-full-access'],
+  ['--jobs-env', 'A=B', 'must be the name of an environment variable'],
+  ['--jobs-max-running', '0', 'must be a whole number from 1 to 1000'],
+  ['--jobs-max-output', '1', 'must be a whole number from 1024 to 9007199254740991'],
   ['--max-sandbox', 'full', 'must be one of read-only, workspace-write, danger-full-access'],
   ['--allow-root', '/no/such/directory', 'must be an existing directory'],
   ['--max-call-seconds', '4', 'must be a whole number from 5 to 280'],
@@ -115,8 +143,10 @@ describe('delivery markers', () => {
 })
 
 test('a variable that no option has is refused, for it may be meant to limit something', () => {
-  const read = (): unknown => readOptions(none, { CODEX_THREAD_BRIDGE_JOBS_ACCESS: 'read-only' })
-  expect(read).toThrow(new UsageError('CODEX_THREAD_BRIDGE_JOBS_ACCESS is no variable of this version'))
+  const read = (): unknown => readOptions(none, { CODEX_THREAD_BRIDGE_AUTOMATIONS_ACCESS: 'read-only' })
+  expect(read).toThrow(
+    new UsageError('CODEX_THREAD_BRIDGE_AUTOMATIONS_ACCESS is no variable of this version'),
+  )
 })
 
 describe('the ceiling', () => {
@@ -184,7 +214,22 @@ test('every option has a variable of its own', () => {
     'CODEX_THREAD_BRIDGE_ALLOW_ESCALATION',
     'CODEX_THREAD_BRIDGE_MAX_CALL_SECONDS',
     'CODEX_THREAD_BRIDGE_MAX_RESULT_BYTES',
+    'CODEX_THREAD_BRIDGE_GIT_TIMEOUT',
     'CODEX_THREAD_BRIDGE_NO_DELIVERY_MARKERS',
+    'CODEX_THREAD_BRIDGE_PROJECT',
+    'CODEX_THREAD_BRIDGE_DOCUMENTS_ROOT',
+    'CODEX_THREAD_BRIDGE_DEFAULT_PERMISSIONS',
+    'CODEX_THREAD_BRIDGE_PROVENANCE',
+    'CODEX_THREAD_BRIDGE_JOBS_AGENT',
+    'CODEX_THREAD_BRIDGE_JOBS_ACCESS',
+    'CODEX_THREAD_BRIDGE_JOBS_ENV',
+    'CODEX_THREAD_BRIDGE_JOBS_MAX_RUNNING',
+    'CODEX_THREAD_BRIDGE_JOBS_MAX_OUTPUT',
     'CODEX_THREAD_BRIDGE_LOG_LEVEL',
   ])
+})
+
+test('MCP_CLAUDE_DEBUG turns debug logging on, unless a level is given', () => {
+  expect(readOptions(none, { MCP_CLAUDE_DEBUG: 'true' }).logLevel).toBe('debug')
+  expect(readOptions(given('--log-level', 'error'), { MCP_CLAUDE_DEBUG: 'true' }).logLevel).toBe('error')
 })

@@ -4,7 +4,7 @@ import type { Host } from '@codex-thread-bridge/core/host'
 import { otherLedgerPaths } from '@codex-thread-bridge/core/ledger'
 import { serveStdio } from '@codex-thread-bridge/mcp'
 import { compose, ledgerPlaceOf } from '../compose.ts'
-import { instructions } from '../instructions.ts'
+import { instructionsFor } from '../instructions.ts'
 import { jsonLog } from '../log.ts'
 import type { BridgeOptions } from '../options.ts'
 import { version } from '../version.ts'
@@ -31,7 +31,7 @@ export const serve = async (options: BridgeOptions): Promise<number> => {
     name: 'codex-thread-bridge',
     title: 'Codex Thread Bridge',
     version,
-    instructions,
+    instructions: instructionsFor(options.plugins),
     log,
   })
   log('info', 'serving', { version, tools: host.tools.length })

@@ -81,15 +81,14 @@ const errorOf = async (host: Host, tool: AnyTool, args: unknown): Promise<Bridge
   }
 }
 
+/** A field by its name; none, in words, for the arguments as a whole and for a member without a name. */
 const namesField = ({ code, field, message }: BridgeError, whole: boolean): boolean =>
-  field !== undefined &&
-  (field === ''
-    ? whole && /^(The arguments|`` )/.test(message)
-    : code !== 'invalid_arguments' || message.includes(field))
+  field === undefined
+    ? whole && /^((The|A name in the) arguments|``) /.test(message)
+    : field !== '' && (code !== 'invalid_arguments' || message.includes(field))
 
 /** Whether a field is the place itself or holds it. */
-const isAt = (place: string, field: string | undefined): boolean =>
-  field !== undefined && (place === field || place.startsWith(`${field}.`))
+const isAt = (place: string, field = ''): boolean => place === field || place.startsWith(`${field}.`)
 
 const demand = (holds: boolean, fault: string): void => {
   if (!holds) throw new Error(fault)

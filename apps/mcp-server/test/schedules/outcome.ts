@@ -59,7 +59,8 @@ const creationFault = (ended: Ended, truth: Truth): string | undefined => {
   const [threadId] = truth.threads.get(marker) ?? []
   const kept = keptOf(intent, truth)[0]
   if (receipt === undefined) return threadId === undefined ? undefined : `thread ${threadId} was made`
-  if (threadId !== undefined && receipt.status === 'outcome_unknown' && receipt.threadId === undefined)
+  const gone = receipt.status === 'outcome_unknown' || receipt.error?.code === 'not_delivered'
+  if (threadId !== undefined && gone && receipt.threadId === undefined)
     return truth.readable.has(threadId) ? `thread ${threadId} was not found` : undefined
   if (threadId !== undefined && receipt.threadId !== threadId)
     return `it tells thread ${receipt.threadId}, not ${threadId}`

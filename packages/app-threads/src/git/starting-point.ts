@@ -1,0 +1,109 @@
+import { realpath } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { BridgeError } from '@codex-thread-bridge/core/contract'
+import { sourceCheckout, type Git, type SourceCheckout } from '@codex-thread-bridge/core/git'
+import type { StartingState } from '../create-target.ts'
+
+/** What a worktree is made from. */
+export interface StartingPoint {
+  readonly source: SourceCheckout
+  /** A full commit id. */
+  readonly revision: string
+  /** A branch to be made there and checked out; detached otherwise. */
+  readonly newBranch?: string
+  /** Whether the source's uncommitted changes come along. */
+  readonly carry: boolean
+  /** Where the thread works, from the root of its checkout; empty: at the root. */
+  readonly directory: string
+}
+
+/** The checkout that a directory is in. @throws BridgeError invalid_source_repository */
+export const checkoutAround = async (git: Git, path: string): Promise<SourceCheckout> => {
+  const { stdout, exitCode } = await git.run(['rev-parse', '--show-toplevel'], {
+    cwd: path,
+    exitCodes: [0, 128],
+  })
+  if (exitCode !== 0)
+    throw new BridgeError('invalid_source_repository', `The project is in no Git checkout: ${path}`, {
+      field: 'target.environment.type',
+      hint: 'Use environment {"type": "local"}.',
+    })
+  return sourceCheckout(git, stdout.toString('utf8').replace(/\n$/, ''))
+}
+
+/** The commit that a full name stands for, if there is one. */
+export const commitOf = async (git: Git, root: string, name: string): Promise<string | undefined> => {
+  const { stdout, exitCode } = await git.run(
+    ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`],
+    { cwd: root, exitCodes: [0, 1, 128] },
+  )
+  return exitCode === 0 ? stdout.toString('utf8').trim() : undefined
+}
+
+/** The repository's default branch: what origin says, else main or master, else what is checked out. */
+const defaultCommit = async (git: Git, root: string): Promise<string> => {
+  const { stdout } = await git.run(['symbolic-ref', '--quiet', 'refs/remotes/origin/HEAD'], {
+    cwd: root,
+    exitCodes: [0, 1],
+  })
+  const remote = stdout.toString('utf8').trim()
+  const names = [
+    ...(remote === '' ? [] : [remote.replace('refs/remotes/origin/', 'refs/heads/'), remote]),
+    'refs/heads/main',
+    'refs/heads/master',
+    'HEAD',
+  ]
+  for (const name of names) {
+    const commit = await commitOf(git, root, name)
+    if (commit !== undefined) return commit
+  }
+  throw new BridgeError('unknown_revision', `The repository has no commit yet: ${root}`)
+}
+
+const isBranchName = async (git: Git, root: string, name: string): Promise<boolean> =>
+  !name.startsWith('-') &&
+  (await git.run(['check-ref-format', `refs/heads/${name}`], { cwd: root, exitCodes: [0, 1] })).exitCode === 0
+
+const ofBranch = async (
+  git: Git,
+  root: string,
+  { branchName = '', onMissing = 'error' }: StartingState,
+): Promise<Pick<StartingPoint, 'revision' | 'newBranch'>> => {
+  const field = 'target.environment.startingState.branchName'
+  if (!(await isBranchName(git, root, branchName)))
+    throw new BridgeError('unknown_revision', `${JSON.stringify(branchName)} is no name of a branch.`, {
+      field,
+    })
+  const revision = await commitOf(git, root, `refs/heads/${branchName}`)
+  if (revision !== undefined) return { revision }
+  if (onMissing === 'create-branch')
+    return { revision: await defaultCommit(git, root), newBranch: branchName }
+  throw new BridgeError('unknown_revision', `There is no local branch ${JSON.stringify(branchName)}.`, {
+    field,
+    hint: 'Name a local branch, or set onMissing to "create-branch".',
+  })
+}
+
+/**
+ * What a worktree of a project is made from. Reads only.
+ * @throws BridgeError invalid_source_repository, unknown_revision, git_*
+ */
+export const startingPoint = async (
+  git: Git,
+  path: string,
+  state: StartingState | undefined,
+): Promise<StartingPoint> => {
+  const cwd = await realpath(path)
+  const source = await checkoutAround(git, cwd)
+  const directory = relative(source.root, cwd)
+  const common = { source, directory, carry: state?.type === 'working-tree' }
+  if (state?.type === 'branch') return { ...common, ...(await ofBranch(git, source.root, state)) }
+  if (state === undefined) return { ...common, revision: await defaultCommit(git, source.root) }
+  const head = await commitOf(git, source.root, 'HEAD')
+  if (head !== undefined) return { ...common, revision: head }
+  throw new BridgeError('unknown_revision', `The repository has no commit yet: ${source.root}`)
+}
+
+/** A directory in a checkout, by its path from another one's root. */
+export const directoryIn = (root: string, directory: string): string =>
+  directory === '' ? root : join(root, directory)

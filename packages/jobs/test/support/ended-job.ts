@@ -1,0 +1,33 @@
+import type { NewJob } from '../../src/store/job-store.ts'
+
+/** A job that ended well long ago, or as `more` says. */
+export const endedJob = (more: Partial<NewJob> = {}): NewJob => ({
+  jobId: 'job-ended',
+  requestId: null,
+  agent: 'codex',
+  name: null,
+  model: null,
+  askedModel: null,
+  effort: null,
+  access: 'read-only',
+  workFolder: '/',
+  prompt: 'Count the files.',
+  sessionAsked: null,
+  createdAt: 1_000,
+  timeoutMs: null,
+  pid: 4_000_000,
+  startTime: '1',
+  bootId: 'gone',
+  starter: null,
+  status: 'completed',
+  outcome: 'success',
+  exitCode: 0,
+  signal: null,
+  endedAt: 1_001,
+  stopReason: null,
+  stopAt: null,
+  reason: null,
+  foreignStdout: null,
+  foreignStderr: null,
+  ...more,
+})
