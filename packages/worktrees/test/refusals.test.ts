@@ -1,4 +1,4 @@
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   createRepository,
@@ -245,6 +245,16 @@ const refusals: readonly Refusal[] = [
     code: 'unknown_revision',
     field: 'starting_revision',
     says: /40 lowercase hexadecimal digits \(sha1\)/,
+  },
+  {
+    name: 'a source with a filter whose name is no text',
+    launch: async ({ root }) => {
+      const config = join(root, '.git', 'config')
+      await appendFile(config, Buffer.from('[filter "caf\xe9"]\n\tclean = rm\n', 'latin1'))
+      return {}
+    },
+    code: 'git_unsafe',
+    says: /cannot be switched off/,
   },
   // Destination
   {

@@ -3,7 +3,7 @@ import { absoluteEntries, isolatedEnvironment } from './environment.ts'
 import { failureOf } from './failure.ts'
 import { findGit } from './find-git.ts'
 import { runProcess, type Ended } from './process.ts'
-import { isolatedCommand, isolation } from './isolation.ts'
+import { isolatedCommand, isolation, startsNothing } from './isolation.ts'
 import { switchedOff } from './named-programs.ts'
 import { type Setting, settingsEnvironment } from './setting.ts'
 import { fields } from './text.ts'
@@ -122,7 +122,7 @@ export const createGit = (options: GitOptions): Git => {
     run: async (args, options) => {
       const { file } = await program()
       const settings = [...(options.settings ?? []), ...isolation]
-      const off = await namedPrograms(file, settings, options)
+      const off = startsNothing(args) ? [] : await namedPrograms(file, settings, options)
       return answerOf(args, await start(file, args, [...settings, ...off], options), options)
     },
     version: async () => (await program()).version,

@@ -98,3 +98,10 @@ export const isolatedCommand = (args: readonly string[]): readonly string[] => {
     return ['--no-pager', command, action, '--no-checkout', ...more]
   return ['--no-pager', command, ...(ownFlags[command] ?? []), ...rest]
 }
+
+/**
+ * Questions that start no program under any name of the user's choice. Of a revision is none of them: there a setting
+ * that cannot be switched off is met before anything is made.
+ */
+export const startsNothing = ([command, action]: readonly string[]): boolean =>
+  command === 'rev-parse' || (command === 'worktree' && action === 'list')

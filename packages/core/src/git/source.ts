@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { BridgeError } from '../contract/errors.ts'
 import { type Git, type Looking, looksIn } from './git.ts'
-import { lineIn, pathOf } from './text.ts'
+import { lineIn, linesIn, pathOf } from './text.ts'
 
 /** An existing checkout; all paths are absolute and canonical. */
 export interface SourceCheckout {
@@ -14,10 +14,18 @@ export interface SourceCheckout {
   readonly objectFormat: 'sha1' | 'sha256'
 }
 
-/** The one path that `git rev-parse <args>` prints. */
-const askPath = async (git: Git, cwd: string, args: readonly string[], looking: Looking): Promise<string> => {
-  const { stdout } = await git.run(['rev-parse', ...args], looksIn(cwd, looking))
-  return pathOf(lineIn(stdout))
+const questions = ['--show-toplevel', '--absolute-git-dir', '--git-common-dir'] as const
+
+const ask = async (git: Git, cwd: string, what: readonly string[], looking: Looking): Promise<Buffer> =>
+  lineIn((await git.run(['rev-parse', '--path-format=absolute', ...what], looksIn(cwd, looking))).stdout)
+
+/** The paths, a line each; asked for one by one where a path has a line end of its own. */
+const askPaths = async (git: Git, cwd: string, looking: Looking): Promise<readonly string[]> => {
+  const paths = linesIn(await ask(git, cwd, questions, looking))
+  if (paths.length === questions.length) return paths.map(pathOf)
+  const each: string[] = []
+  for (const question of questions) each.push(pathOf(await ask(git, cwd, [question], looking)))
+  return each
 }
 
 /** Where the checkout around `cwd` lies. */
@@ -25,11 +33,10 @@ export const checkoutPaths = async (
   git: Git,
   cwd: string,
   looking: Looking = {},
-): Promise<Pick<SourceCheckout, 'root' | 'gitDirectory' | 'commonDirectory'>> => ({
-  root: await askPath(git, cwd, ['--show-toplevel'], looking),
-  gitDirectory: await askPath(git, cwd, ['--absolute-git-dir'], looking),
-  commonDirectory: await askPath(git, cwd, ['--path-format=absolute', '--git-common-dir'], looking),
-})
+): Promise<Pick<SourceCheckout, 'root' | 'gitDirectory' | 'commonDirectory'>> => {
+  const [root = '', gitDirectory = '', commonDirectory = ''] = await askPaths(git, cwd, looking)
+  return { root, gitDirectory, commonDirectory }
+}
 
 const refusal = (path: string, what: string, details: Readonly<Record<string, unknown>> = {}): BridgeError =>
   new BridgeError('invalid_source_repository', `The source repository ${what}: ${path}`, {

@@ -15,6 +15,12 @@ export const pathOf = (bytes: Buffer): string => {
 /** An answer of one line, without its end; a path may end in a newline of its own. */
 export const lineIn = (answer: Buffer): Buffer => (answer.at(-1) === 0x0a ? answer.subarray(0, -1) : answer)
 
+/** The lines of an answer whose last line's end was taken away. */
+export const linesIn = (answer: Buffer): readonly Buffer[] => {
+  const end = answer.indexOf(0x0a)
+  return end === -1 ? [answer] : [answer.subarray(0, end), ...linesIn(answer.subarray(end + 1))]
+}
+
 /** The NUL-terminated fields of an answer. */
 export function* fields(answer: Buffer): Generator<Buffer> {
   for (let start = 0; start < answer.length;) {

@@ -63,28 +63,29 @@ function* worktreeRecords(answer: Buffer): Generator<ReadonlyMap<string, Buffer>
   }
 }
 
-/** What the repository around `cwd` has on record for a worktree's path; undefined when it has nothing. */
-const findRegistered = async (
-  git: Git,
-  cwd: string,
-  path: string,
-  looking: Looking,
-): Promise<RegisteredWorktree | undefined> => {
+type Records = readonly ReadonlyMap<string, Buffer>[]
+
+/** What the repository around `cwd` has on record. */
+const recordsOf = async (git: Git, cwd: string, looking: Looking): Promise<Records> => {
   const { stdout } = await git.run(['worktree', 'list', '--porcelain', '-z'], looksIn(cwd, looking))
+  return [...worktreeRecords(stdout)]
+}
+
+/** The record of a worktree's path; undefined when there is none. */
+const registeredAt = (records: Records, path: string): RegisteredWorktree | undefined => {
   const wanted = Buffer.from(path)
-  for (const record of worktreeRecords(stdout)) {
-    if (record.get('worktree')?.equals(wanted) === true) return registeredFrom(record)
-  }
-  return undefined
+  const record = records.find((each) => each.get('worktree')?.equals(wanted) === true)
+  return record && registeredFrom(record)
 }
 
 /** What the source repository has on record for a destination; also when the directory is gone. */
-export const registeredWorktree = (
+export const registeredWorktree = async (
   git: Git,
   source: Pick<SourceCheckout, 'root'>,
   destination: string,
   looking: Looking = {},
-): Promise<RegisteredWorktree | undefined> => findRegistered(git, source.root, destination, looking)
+): Promise<RegisteredWorktree | undefined> =>
+  registeredAt(await recordsOf(git, source.root, looking), destination)
 
 /** The first few paths of `git status --porcelain -z` without renames: `XY path` each. */
 const dirtyPaths = (answer: Buffer): readonly string[] =>
@@ -100,8 +101,6 @@ export const inspectWorktree = async (
   looking: Looking = {},
 ): Promise<InspectedWorktree> => {
   const cwd = destination
-  const paths = await checkoutPaths(git, cwd, looking)
-  const registered = await findRegistered(git, cwd, paths.root, looking)
   // A submodule's own status would be a Git command with its own settings in its own repository.
   const status = [
     'status',
@@ -111,7 +110,12 @@ export const inspectWorktree = async (
     '--ignore-submodules=dirty',
     '--no-renames',
   ]
-  const { stdout } = await git.run(status, looksIn(cwd, looking))
+  const [paths, records, { stdout }] = await Promise.all([
+    checkoutPaths(git, cwd, looking),
+    recordsOf(git, cwd, looking),
+    git.run(status, looksIn(cwd, looking)),
+  ])
+  const registered = registeredAt(records, paths.root)
   const dirty = dirtyPaths(stdout)
   return {
     ...paths,

@@ -153,7 +153,9 @@ describe('the settings of a Git command', () => {
     const name = Buffer.from([0x61, 0xff])
     const lines = [Buffer.from(`[${section} "`), name, Buffer.from(`"]\n\t${variable} = trap\n`)]
     await appendFile(join(repository.root, '.git', 'config'), Buffer.concat(lines))
-    const { code, message } = await refusal(sourceCheckout(gitOf(repository), repository.root))
+    const git = gitOf(repository)
+    const source = await sourceCheckout(git, repository.root)
+    const { code, message } = await refusal(localCommit(git, source, repository.head))
     expect(code).toBe('git_unsafe')
     expect(message).toContain(`${section}.a\ufffd.${variable}`)
   })
