@@ -191,6 +191,25 @@ it('the words on stderr are the error of a CLI that says nothing else', () =>
     })
   }))
 
+it('a claude that gave up to repeat its request has the reason as its error', () =>
+  withJobs(async (jobs) => {
+    const retry = {
+      type: 'system',
+      subtype: 'api_retry',
+      attempt: 10,
+      max_retries: 10,
+      error_status: 429,
+      error: 'rate_limit',
+    }
+    const prompt = standInPrompt({ print: `${JSON.stringify(retry)}\n` }, { exit: 1 })
+    expect(await jobs.ended(await jobs.run(prompt, { agent: 'claude' }))).toMatchObject({
+      outcome: 'error',
+      agentOutput: {
+        error: { kind: 'rate_limit', message: 'rate_limit, attempt 10 of 10', statusCode: 429 },
+      },
+    })
+  }))
+
 it('a job whose wrapper was killed alone runs until its CLI ends, and is judged by the closing event', () =>
   withJobs(async (jobs) => {
     const [ready, go] = [join(jobs.work, 'ready'), join(jobs.work, 'go')]

@@ -201,5 +201,9 @@ it('a claude that repeats its request says so while it runs, and has that as its
   }
   const follower = new Follower(fileOf(`${JSON.stringify(retry)}\n`), clis.claude, newReading(), () => 0)
   await follower.finish()
-  expect(follower.reading.retrying).toBe('authentication_failed (401), attempt 3 of 10')
+  expect(follower.reading.retrying).toEqual({
+    kind: 'auth',
+    message: 'authentication_failed, attempt 3 of 10',
+    statusCode: 401,
+  })
 })

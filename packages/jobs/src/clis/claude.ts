@@ -121,9 +121,8 @@ const takeResult = (reading: Reading, event: JsonEvent): void => {
 }
 
 const takeRetry = (reading: Reading, event: JsonEvent): void => {
-  const status = numberAt(event, 'error_status')
-  const attempt = `attempt ${shown(event.attempt)} of ${shown(event.max_retries)}`
-  reading.retrying = `${textAt(event, 'error') ?? 'error'}${status === undefined ? '' : ` (${status})`}, ${attempt}`
+  const words = `${textAt(event, 'error') ?? 'error'}, attempt ${shown(event.attempt)} of ${shown(event.max_retries)}`
+  reading.retrying = runError(words, numberAt(event, 'error_status'))
 }
 
 const take = (reading: Reading, event: JsonEvent, now: string): readonly JobEvent[] => {

@@ -45,8 +45,6 @@ export interface Cli {
   environment?(run: RunRequest): Readonly<Record<string, string>>
   /** Takes one line of stdout into the reading; what happened, for peek. `now` is when it is read. */
   readLine(reading: Reading, line: string, now: string): readonly JobEvent[]
-  /** At the end of the output. */
-  readEnd?(reading: Reading): void
   /** `exit` is undefined when it could not be learned. */
   judge(reading: Reading, exit: ExitStatus | undefined): Judgement
 }

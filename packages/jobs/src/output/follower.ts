@@ -46,7 +46,6 @@ export class Follower {
     await this.catchUp()
     if (this.#stopped) return
     this.#lines.end()
-    this.#cli.readEnd?.(this.reading)
   }
 
   async #read(): Promise<void> {

@@ -67,8 +67,8 @@ export const Reading = Type.Object({
   error: orNull(RunError),
   /** What the CLI said at last of how it ended; null while it has not. */
   closed: orNull(Type.Enum(['success', 'error'], { type: 'string' })),
-  /** The CLI repeats a request to its model, in words. */
-  retrying: orNull(Str),
+  /** Why the CLI repeats a request to its model; an error once it has given up. */
+  retrying: orNull(RunError),
   /** The newest. */
   tools: Type.Array(ToolUse),
   toolCount: Type.Number(),

@@ -1,7 +1,7 @@
 import { clipTexts, halveTexts, jsonBytes } from '@codex-thread-bridge/core/threads'
 import { Type } from 'typebox'
 import type { Jobs } from '../jobs.ts'
-import { runError, RunError, ToolUse, Usage, type Reading } from '../output/reading.ts'
+import { RunError, ToolUse, Usage, type Reading } from '../output/reading.ts'
 import { readPiece, readTail } from '../output/tail.ts'
 import { outputFiles } from '../process/job-files.ts'
 import { jobStatuses, outcomes, type Job } from '../store/job.ts'
@@ -71,19 +71,22 @@ const cut = (
   return { text: all.subarray(offset, end).toString('utf8'), next: end, more: end < all.length }
 }
 
+const NO_SESSION = /(session|rollout|conversation).*not found|no (rollout|conversation|session)/i
+
+/** What its words tell of a failed run that reported no error. */
+const kindOf = (words: string, reading: Reading): RunError['kind'] => {
+  if (NO_SESSION.test(words)) return 'session'
+  return reading.closed === null ? 'no_closing_event' : 'other'
+}
+
 /** The CLI's own error; else what it left on stderr or among its output, when it failed. */
 const errorOf = async (jobs: Jobs, job: Job, reading: Reading): Promise<RunError | undefined> => {
   if (reading.error !== null) return reading.error
   if (job.status !== 'failed' || (job.outcome !== 'error' && job.outcome !== 'lost')) return undefined
+  if (reading.retrying !== null) return reading.retrying
   const tail = await readTail(outputFiles(jobs.options.stateDir, job).stderr, ERROR_TAIL_BYTES)
-  const retried = reading.retrying ?? ''
-  const message =
-    [retried, tail, reading.strangeText].find((text) => text !== '') ?? job.reason ?? 'It left no words.'
-  if (message === retried)
-    return runError(message, Number(/\((\d{3})\)/.exec(message)?.[1] ?? 0) || undefined)
-  const kind =
-    /session|rollout|conversation/i.test(message) && /not found|no (rollout|conversation)/i.test(message)
-  return { kind: kind ? 'session' : reading.closed === null ? 'no_closing_event' : 'other', message }
+  const words = [tail, reading.strangeText].find((text) => text !== '') ?? job.reason ?? 'It left no words.'
+  return { kind: kindOf(words, reading), message: words }
 }
 
 const bare = async (jobs: Jobs, job: Job, reading: Reading) => {
@@ -100,7 +103,7 @@ const bare = async (jobs: Jobs, job: Job, reading: Reading) => {
     signal: job.signal,
     model: reading.model ?? job.model,
     session_id: reading.sessionId,
-    agentOutput: { message: null, ...given('error', error), ...given('retrying', reading.retrying) },
+    agentOutput: { message: null, ...given('error', error), ...given('retrying', reading.retrying?.message) },
     ...given('usage', reading.usage),
     ...given('cost', reading.costUsd),
     durationMs: Math.max(0, Math.round((end - job.createdAt) * 1_000)),
