@@ -1,6 +1,13 @@
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -20,10 +27,10 @@ describe('a temporary directory', () => {
   /** Where a directory is made when TMPDIR is this one. */
   const madeFor = async (temporary: string): Promise<string> => {
     vi.stubEnv('TMPDIR', temporary)
-    const { path, remove } = tempDir('td')
-    await remove()
-    expect(existsSync(path)).toBe(false)
-    return dirname(path)
+    const made = tempDir('td')
+    await made.remove()
+    expect(existsSync(made.path)).toBe(false)
+    return dirname(made.path)
   }
 
   it('is in TMPDIR', async () => {
@@ -33,8 +40,8 @@ describe('a temporary directory', () => {
   it.each([
     ['a checkout', () => execa('git', ['init', '--quiet', around])],
     ['a bare repository', () => execa('git', ['init', '--quiet', '--bare', around])],
-    ['a linked worktree', () => writeFileSync(join(around, '.git'), 'gitdir: /elsewhere\n')],
-    ['what had been a checkout', () => symlinkSync('nowhere', join(around, '.git'))],
+    ['a linked worktree', async () => writeFileSync(join(around, '.git'), 'gitdir: /elsewhere\n')],
+    ['what had been a checkout', async () => symlinkSync('nowhere', join(around, '.git'))],
   ])('is not in TMPDIR when that lies in %s, also by a link', async (_, make) => {
     await Promise.resolve(make())
     const link = `${around}-link`
@@ -46,10 +53,11 @@ describe('a temporary directory', () => {
 
   it('leaves another directory in its place alone', async () => {
     vi.stubEnv('TMPDIR', join(around, 'in'))
-    const { path, remove } = tempDir('td')
+    const made = tempDir('td')
+    const { path } = made
     renameSync(path, `${path}-moved`)
     mkdirSync(path)
-    await remove()
+    await made.remove()
     expect(existsSync(path)).toBe(true)
     expect(existsSync(`${path}-moved`)).toBe(true)
   })

@@ -6,7 +6,7 @@ const dropped = new Set(['EDITOR', 'VISUAL', 'PAGER', 'SSH_ASKPASS', 'LANG', 'LA
 const fixed: Readonly<Record<string, string>> = {
   LC_ALL: 'C',
   GIT_TERMINAL_PROMPT: '0',
-  // From 2.45 on. An older Git does try to fetch what a promisor owes, and finds no protocol that it may use.
+  // Known since the fix releases of 2024 (2.39.4 to 2.45.1). An older Git does try to fetch what a promisor owes, and finds no protocol that it may use.
   GIT_NO_LAZY_FETCH: '1',
   // Wins over every protocol.* setting.
   GIT_ALLOW_PROTOCOL: 'none',

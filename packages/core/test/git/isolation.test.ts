@@ -4,6 +4,8 @@ import {
   createHostileRepository,
   type HooksPlace,
   type HostileRepository,
+  plainGit,
+  tryPlainGit,
 } from '@codex-thread-bridge/test-fixtures'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
@@ -62,6 +64,18 @@ describe('a hostile repository', () => {
     expect(code).toBe('git_failed')
     expect(message).toMatch(/^git read-tree failed/)
     expect(await hostile.marks()).toEqual([])
+  })
+
+  it('is kept from fetching by either barrier alone: a Git before 2.39.4 knows only the second', async () => {
+    await meet('directory')
+    const { root: cwd, home, owed } = hostile
+    const blob = await plainGit(['rev-parse', `${owed}:owed.txt`], { cwd, home })
+    for (const env of [{ GIT_NO_LAZY_FETCH: '1' }, { GIT_ALLOW_PROTOCOL: 'none' }]) {
+      expect((await tryPlainGit(['cat-file', '-p', blob], { cwd, home, env })).exitCode).toBe(128)
+    }
+    expect(await hostile.marks()).not.toContain('promisor.fetch')
+    await tryPlainGit(['cat-file', '-p', blob], { cwd, home })
+    expect(await hostile.marks()).toContain('promisor.fetch')
   })
 
   it('runs nothing whatever the command is', async () => {

@@ -1,6 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Repository, userEnvironment } from '@codex-thread-bridge/test-fixtures'
+import { BridgeError } from '../../src/contract/errors.ts'
 import {
   addWorktree,
   checkDestination,
@@ -61,6 +62,16 @@ export const refusal = async (promise: Promise<unknown>): Promise<{ code: unknow
   )
   if (!(error instanceof Error)) throw new Error('it did not reject')
   return { code: 'code' in error ? error.code : undefined, message: error.message }
+}
+
+/** The whole error that a promise rejects with. */
+export const failure = async (promise: Promise<unknown>): Promise<BridgeError> => {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (error instanceof BridgeError) return error
+  throw new Error('it did not reject with a BridgeError', { cause: error })
 }
 
 const NOBODY = 65_534
