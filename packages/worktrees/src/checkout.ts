@@ -6,10 +6,12 @@ import {
   checkReservation,
   inspectWorktree,
   localCommit,
+  registeredWorktree,
   reserveDestination,
   sourceCheckout,
   type Git,
   type InspectedWorktree,
+  type Looking,
   type SourceCheckout,
 } from '@codex-thread-bridge/core/git'
 import type { Method } from '@codex-thread-bridge/core/protocol'
@@ -52,7 +54,25 @@ export const planCheckout = async (
     localCommit(git, source, input.starting_revision, looking),
   )
   await about('destination', () => checkDestination(input.destination))
+  await about('destination', () => checkNotOnRecord(git, source, input.destination, looking))
   return { source, revision, destination: input.destination }
+}
+
+/** A worktree that was there once and is still on record would stand in the way of a new one. */
+const checkNotOnRecord = async (
+  git: Git,
+  source: SourceCheckout,
+  destination: string,
+  looking: Looking,
+): Promise<void> => {
+  const registered = await registeredWorktree(git, source, destination, looking)
+  if (registered === undefined) return
+  const lock = registered.locked ? `, locked (${registered.lockReason ?? 'no reason given'})` : ''
+  throw new BridgeError(
+    'invalid_destination',
+    `The source has a worktree on record there that is missing${lock}; take it off with \`git worktree unlock\` and \`git worktree prune\`, or pass another destination: ${destination}`,
+    { details: { path: destination, registered } },
+  )
 }
 
 /** How a worktree differs from what was planned, in words; empty when it is as planned. */

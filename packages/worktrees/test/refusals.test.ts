@@ -1,4 +1,4 @@
-import { appendFile, chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   createRepository,
@@ -351,6 +351,18 @@ const refusals: readonly Refusal[] = [
     code: 'invalid_destination',
     field: 'destination',
     says: /lies in a Git repository/,
+  },
+  {
+    name: 'a destination of which the source has a lost worktree on record',
+    launch: async ({ git, directory }) => {
+      const lost = join(directory, 'lost')
+      await git(['worktree', 'add', '--quiet', '--detach', '--lock', lost])
+      await rm(lost, { recursive: true })
+      return { destination: lost }
+    },
+    code: 'invalid_destination',
+    field: 'destination',
+    says: /on record there that is missing, locked/,
   },
   {
     name: 'a destination in another worktree of the source',

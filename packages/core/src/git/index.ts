@@ -1,6 +1,6 @@
 export type { Setting } from './setting.ts'
 export { checkDestination, checkReservation, type Reservation, reserveDestination } from './destination.ts'
-export { createGit, type Git, type GitAnswer, type GitOptions, type RunOptions } from './git.ts'
+export { createGit, type Git, type GitAnswer, type GitOptions, type Looking, type RunOptions } from './git.ts'
 export { fields as nulFields } from './text.ts'
 export { localCommit } from './revision.ts'
 export { sourceCheckout, type SourceCheckout } from './source.ts'
