@@ -1,4 +1,6 @@
 import { errorCodes, manifestOf, type ManifestTool } from '@codex-thread-bridge/core/contract'
+import { createAppThreadsPlugin } from '@codex-thread-bridge/app-threads'
+import { createGit } from '@codex-thread-bridge/core/git'
 import { createGoalsPlugin } from '@codex-thread-bridge/goals'
 import { createJobsPlugin, jobsDefaults } from '@codex-thread-bridge/jobs'
 import { createOperationsPlugin } from '@codex-thread-bridge/operations'
@@ -10,6 +12,7 @@ import { cannedAppServer, memoryLedger } from '@codex-thread-bridge/core/testing
 import { readFileSync, writeFileSync } from 'node:fs'
 import { format, resolveConfig } from 'prettier'
 import { faultTables } from '../apps/mcp-server/test/fault-matrix/render.ts'
+import { launchTables } from '../apps/mcp-server/test/launch-faults/render.ts'
 
 /** Writes the generated parts of the documentation, or with --check says which one is stale. */
 const check = process.argv.includes('--check')
@@ -26,6 +29,15 @@ const toolTable = (): string => {
     createWorktreesPlugin({ gitTimeoutMs: 30_000 }),
     createReadsPlugin(),
     createGoalsPlugin(),
+    createAppThreadsPlugin({
+      operations: host.operations,
+      projects: [],
+      documentsRoot: '/',
+      worktreesDir: '/',
+      git: createGit({ timeoutMs: 30_000 }),
+      defaultPermissions: ':read-only',
+      provenance: false,
+    }),
     createJobsPlugin({ ...jobsDefaults, stateDir: '/', env: {}, homedir: '/', isRoot: false }),
     createOperationsPlugin(host.operations, { version: '0', testedVersions: [] }),
   ]
@@ -48,6 +60,7 @@ const parts = [
   { file: 'README.md', name: 'tools', text: toolTable() },
   { file: 'docs/errors.md', name: 'errors', text: errorTable() },
   { file: 'docs/receipts.md', name: 'faults', text: faultTables() },
+  { file: 'docs/worktrees.md', name: 'launch-faults', text: launchTables() },
 ]
 
 const between = (page: string, name: string, text: string, file: string): string => {

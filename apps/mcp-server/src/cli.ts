@@ -97,6 +97,7 @@ const buildProgram = (exit: (code: number) => void): Command => {
     .description('play a story with a real App Server and a scripted model (from a checkout)')
     .action(() => running(demo))
   addOperations(program, running, asJson)
+  addWorktrees(program, running, asJson)
   addJobs(program, running, asJson)
   // After its sub-commands, which would inherit it: a word too many is an unknown command here only.
   return program.allowExcessArguments()
@@ -167,6 +168,42 @@ const addOperations = (
     .option('--with-texts', 'with titles, names, previews and the words of errors')
     .action((flags: ExportFlags) => running((options) => exportOperations(options, flags)))
   operations.allowExcessArguments()
+}
+
+/** Loaded when they are needed: the server starts faster. */
+const worktreeCommands = () => import('./commands/worktrees.ts')
+
+const addWorktrees = (
+  program: Command,
+  running: (command: (options: BridgeOptions) => Promise<number>) => Promise<void>,
+  asJson: (flags: JsonFlag) => { json: boolean },
+): void => {
+  const worktrees = program
+    .command('worktrees')
+    .description('look after the worktrees that codex-app tools have made')
+    .action((_flags: object, command: Command) => {
+      const [unknown] = command.args
+      throw new UsageError(
+        unknown === undefined
+          ? 'worktrees needs one of: list, prune'
+          : `unknown command 'worktrees ${unknown}'`,
+      )
+    })
+  worktrees
+    .command('list')
+    .description('where they are and what is in them')
+    .option('--json', 'as JSON')
+    .action((flags: JsonFlag) =>
+      running(async (options) => (await worktreeCommands()).showWorktrees(options, asJson(flags))),
+    )
+  worktrees
+    .command('prune')
+    .description('remove those without work of their own in which no thread works any more')
+    .option('--json', 'as JSON')
+    .action((flags: JsonFlag) =>
+      running(async (options) => (await worktreeCommands()).pruneWorktrees(options, asJson(flags))),
+    )
+  worktrees.allowExcessArguments()
 }
 
 const addJobs = (

@@ -31,8 +31,8 @@ const plugins: Readonly<Record<PluginName, MakePlugin>> = {
   goals: createGoalsPlugin,
   operations: (host) => createOperationsPlugin(host.operations, { version, testedVersions }),
   'app-threads': async (host, options) => {
-    const { createAppThreadsPlugin } = await import('@codex-thread-bridge/app-threads')
-    return createAppThreadsPlugin(appThreadsOptionsOf(host, options))
+    const { createAppThreadsPlugin, worktreesDirOf } = await import('@codex-thread-bridge/app-threads')
+    return createAppThreadsPlugin(appThreadsOptionsOf(host, worktreesDirOf, options))
   },
   // Loaded for the profile that has it alone: a server without jobs starts faster.
   jobs: async (_host, options, log) =>
@@ -41,12 +41,13 @@ const plugins: Readonly<Record<PluginName, MakePlugin>> = {
 
 const appThreadsOptionsOf = (
   host: Host,
+  worktreesDirOf: (stateDir: string) => string,
   { stateDir, appThreads, gitTimeoutSeconds }: BridgeOptions,
 ): AppThreadsOptions => ({
   ...appThreads,
   operations: host.operations,
   documentsRoot: appThreads.documentsRoot ?? join(homedir(), 'Documents', 'Codex'),
-  worktreesDir: join(stateDir ?? defaultStateDir(process.env, homedir()), 'worktrees'),
+  worktreesDir: worktreesDirOf(stateDir ?? defaultStateDir(process.env, homedir())),
   git: createGit({ timeoutMs: gitTimeoutSeconds * 1_000 }),
 })
 

@@ -31,11 +31,15 @@ test('the compiled command begins with a shebang', () => {
 describe('is not understood: one line on stderr, nothing on stdout, exit 2', () => {
   test.each([
     ['an unknown option', ['--loud'], "error: unknown option '--loud'"],
-    ['an option of a later version', ['--jobs-access', 'read-only'], "error: unknown option '--jobs-access'"],
+    [
+      'an option of a later version',
+      ['--automations-access', 'read-only'],
+      "error: unknown option '--automations-access'",
+    ],
     [
       'another option of a later version',
-      ['--documents-root', '/'],
-      "error: unknown option '--documents-root'",
+      ['--automations-dir', '/'],
+      "error: unknown option '--automations-dir'",
     ],
     [
       'an allowed root that is not there',
@@ -80,11 +84,13 @@ describe('is not understood: one line on stderr, nothing on stdout, exit 2', () 
   })
 
   test('an unknown variable, which is named', async () => {
-    expect(await runBridge(['doctor'], { env: { CODEX_THREAD_BRIDGE_JOBS_ACCESS: 'read-only' } })).toEqual({
+    expect(
+      await runBridge(['doctor'], { env: { CODEX_THREAD_BRIDGE_AUTOMATIONS_ACCESS: 'read-only' } }),
+    ).toEqual({
       code: 2,
       stdout: '',
       stderr:
-        'codex-thread-bridge: CODEX_THREAD_BRIDGE_JOBS_ACCESS is no variable of this version; see --help',
+        'codex-thread-bridge: CODEX_THREAD_BRIDGE_AUTOMATIONS_ACCESS is no variable of this version; see --help',
     })
   })
 })

@@ -46,12 +46,13 @@ test('writes nothing but JSON-RPC to stdout, and JSON without prompts to stderr,
   expect(bridge.stderr).not.toMatch(/secret errand/)
 })
 
-test('serves nine tools with the instructions of the contract', async () => {
+test('serves ten tools with the instructions of the contract', async () => {
   const bridge = await start()
   expect(at(await bridge.response(0), 'result.instructions')).toBe(instructions)
   const tools = at(await bridge.ask(1, 'tools/list'), 'result.tools')
   expect(Array.isArray(tools) && tools.map((tool) => at(tool, 'name'))).toEqual([
     'create_thread',
+    'create_worktree_thread',
     'get_capabilities',
     'get_goal',
     'get_operation',

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { definePlugin, packageVersion } from '@codex-thread-bridge/core/contract'
 import type { Git } from '@codex-thread-bridge/core/git'
 import type { OperationsPort } from '@codex-thread-bridge/core/host'
@@ -15,6 +16,11 @@ import { setThreadArchived } from './set-thread-archived.ts'
 import { setThreadPinned } from './set-thread-pinned.ts'
 import { setThreadTitle } from './set-thread-title.ts'
 import { waitThreads } from './wait-threads.ts'
+
+export { isExpendable, listWorktrees, removeWorktree, type ManagedWorktree } from './git/managed.ts'
+
+/** Where the worktrees of this family are, in a state directory. */
+export const worktreesDirOf = (stateDir: string): string => join(stateDir, 'worktrees')
 
 export interface AppThreadsOptions {
   /** The host's own: creations are found by their receipts. */

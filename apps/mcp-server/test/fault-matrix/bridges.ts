@@ -6,6 +6,7 @@ import type { Method } from '@codex-thread-bridge/core/protocol'
 import { createAppServer } from '@codex-thread-bridge/core/transport'
 import { startMcpClient } from '@codex-thread-bridge/test-fixtures'
 import { createThreadsPlugin } from '@codex-thread-bridge/threads'
+import { createWorktreesPlugin, type WorktreesOptions } from '@codex-thread-bridge/worktrees'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 
@@ -36,6 +37,11 @@ export interface Place {
   readonly stateDir: string
 }
 
+export interface ProcessOptions extends Place {
+  /** Where programs are found; this process's PATH unless given. */
+  readonly path?: string
+}
+
 const answering = async (call: Promise<unknown>): Promise<Answer> => {
   try {
     return { receipt: Value.Parse(Receipt, await call) }
@@ -51,11 +57,12 @@ export interface HostOptions extends Place {
   readonly beforeCall?: (method: Method, actions: AppServer['actions']) => Promise<void>
   readonly ledger?: (ledger: LedgerPort) => LedgerPort
   readonly clock?: Parameters<typeof createHost>[0]['clock']
+  readonly git?: Partial<WorktreesOptions>
 }
 
 /** A bridge in this process: where time-outs, ledger and clock are given. */
 export const hostBridge = async (options: HostOptions): Promise<Bridge> => {
-  const { socketPath, stateDir, timeouts = {}, ledger = (port) => port, clock } = options
+  const { socketPath, stateDir, timeouts = {}, ledger = (port) => port, clock, git } = options
   const appServer = createAppServer({ socketPath, version: '0.0.0', timeouts, log: () => undefined })
   const host = createHost({
     appServer: hooked(appServer, options.beforeCall),
@@ -63,6 +70,7 @@ export const hostBridge = async (options: HostOptions): Promise<Bridge> => {
     ...(clock === undefined ? {} : { clock }),
   })
   host.register(createThreadsPlugin())
+  host.register(createWorktreesPlugin({ gitTimeoutMs: 30_000, ...git }))
   await host.ready()
   return {
     call: (tool, args, signal) => answering(host.call(tool, args, signal === undefined ? {} : { signal })),
@@ -100,11 +108,12 @@ const hooked = (appServer: AppServer, before: HostOptions['beforeCall']): AppSer
 export const processBridge = async ({
   socketPath,
   stateDir,
-}: Place): Promise<Bridge & { kill(): Promise<void> }> => {
+  path,
+}: ProcessOptions): Promise<Bridge & { kill(): Promise<void> }> => {
   const child = await startMcpClient({
     command: process.execPath,
     args: [SERVER, '--socket', socketPath, '--state-dir', stateDir],
-    env: { HOME: stateDir },
+    env: { HOME: stateDir, ...(path === undefined ? {} : { PATH: path }) },
   })
   const call = async (name: string, args: object, signal?: AbortSignal): Promise<Answer> => {
     const { structured, error, text } = await child.call(

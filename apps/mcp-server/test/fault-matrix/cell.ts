@@ -1,4 +1,5 @@
 import type { Next } from '@codex-thread-bridge/core/contract'
+import type { Destination } from './destination.ts'
 import type { Fault } from './faults.ts'
 
 /** What a caller is told: a receipt, or (`error`) a call that ended without one. */
@@ -7,6 +8,13 @@ export interface Told {
   readonly next: Next
   readonly code: string | null
   readonly ids: readonly ('threadId' | 'turnId')[]
+}
+
+/** What a launch leaves beside thread and message. */
+export interface Launched {
+  readonly destination: Destination
+  /** Of the receipt, in the end; null where there is none. */
+  readonly phase: string | null
 }
 
 /** How one fault at one step ends. */
@@ -21,6 +29,7 @@ export interface Cell {
   readonly threads: number
   /** Messages with our text. */
   readonly messages: number
+  readonly launch?: Launched
 }
 
 /** A cell for all tested App Servers, or one for those that record a steer only when the running model call ends. */
@@ -28,6 +37,9 @@ export type Expected = Cell | { readonly upTo154: Cell; readonly later: Cell }
 
 /** Every fault has a cell: a row does not compile with an empty one. */
 export type Row = Readonly<Record<Fault, Expected>>
+
+/** A row whose cells hold for all tested App Servers. */
+export type PlainRow = Readonly<Record<Fault, Cell>>
 
 type Ids = Told['ids']
 export const noIds: Ids = []
@@ -92,20 +104,20 @@ const uncertain =
 export const found = (verdict: 'created' | 'delivered', before: Ids, after: Ids, done: Effects): CellOf =>
   uncertain(verdict, before, done, tellAccepted(after))
 
-const tellFailed = (code: string): Told => ({
+const tellFailed = (code: string, ids = threadOnly): Told => ({
   status: 'failed',
   next: 'new_request_id',
   code,
-  ids: threadOnly,
+  ids,
 })
 
 /** Nobody knows at first; the thread is found, without all that was to follow. */
 export const incomplete = (before: Ids, done: Effects): CellOf =>
   uncertain('created_incomplete', before, done, tellFailed('not_completed'))
 
-/** Nobody knows at first; it is proved that the message cannot arrive any more. */
-export const notDelivered = (done: Effects): CellOf =>
-  uncertain('not_delivered', threadOnly, done, tellFailed('not_delivered'))
+/** Nobody knows at first; it is proved that the message, or the thread, cannot arrive any more. */
+export const notDelivered = (done: Effects, ids = threadOnly): CellOf =>
+  uncertain('not_delivered', ids, done, tellFailed('not_delivered', ids))
 
 /** Nobody knows, and it stays so: what was sent may still arrive. */
 export const notFound = (ids: Ids, done: Effects): CellOf => uncertain('not_found', ids, done)

@@ -1,5 +1,6 @@
 import { testedVersions } from '@codex-thread-bridge/test-fixtures'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sourceOf } from './destination.ts'
 import { faults, type Fault } from './faults.ts'
 import { cellFor } from './matrix.ts'
 import { playColumn, type Column } from './play.ts'
@@ -15,10 +16,15 @@ const COLUMN_MS = 240_000
 export const describeColumns = (columns: readonly Fault[]): void => {
   describe.each(testedVersions)('on App Server %s', (version) => {
     let stage: Stage
+    let source: readonly string[]
     beforeAll(async () => {
       stage = await openStage(version, columns.length * DRIFTED_A_COLUMN)
+      source = await sourceOf(stage.repository)
     })
-    afterAll(() => stage?.world.close())
+    afterAll(async () => {
+      await stage?.world.close()
+      await stage?.repository.remove()
+    })
 
     describe.each(columns.map((fault) => ({ fault, words: faults[fault].join(': ') })))(
       '$words:',
@@ -27,6 +33,10 @@ export const describeColumns = (columns: readonly Fault[]): void => {
         beforeAll(async () => {
           column = await playColumn(stage, fault)
         }, COLUMN_MS)
+
+        it('leaves the source of the launches as it is, byte for byte', async () => {
+          expect(await sourceOf(stage.repository)).toEqual(source)
+        })
 
         it.each(stepNames.map((name) => ({ name, ...steps[name] })))(
           '$tool ($way, $method) ends as the matrix says',

@@ -6,11 +6,12 @@ import {
   found,
   incomplete,
   noIds,
+  notDelivered,
   notFound,
   repeatable,
   threadOnly,
   under,
-  type Row,
+  type PlainRow,
 } from './cell.ts'
 
 const nothing = effects(0, 0)
@@ -18,7 +19,7 @@ const thread = effects(1, 0)
 const all = effects(1, 1)
 
 /** Between `thread/start` and the prompt: the thread is there, and what follows is never made up for. */
-const preparing: Row = {
+const preparing: PlainRow = {
   ...under(['reconnect', 'cancelled'], accepted(both, all)),
   ...under(
     [
@@ -46,18 +47,9 @@ export const createCells = {
     ...under(['reconnect', 'cancelled'], accepted(both, all)),
     ...under(['unreachable', 'diskFullBefore'], repeatable(both, all)),
     ...under(['answerLost', 'cutActed', 'bridgeKilledActed'], incomplete(noIds, thread)),
-    ...under(
-      [
-        'timeout',
-        'cutUnread',
-        'bridgeKilledUnread',
-        'serverKilledUnread',
-        'bothKilledUnread',
-        'bothKilledActed',
-      ],
-      notFound(noIds, nothing),
-    ),
-    // The thread lived in the App Server's memory only; a bridge that lives on had heard of it.
+    ...under(['timeout', 'cutUnread', 'bridgeKilledUnread'], notFound(noIds, nothing)),
+    // The thread lived in the App Server's memory only; a bridge that lives on may have heard of it.
+    ...under(['serverKilledUnread', 'bothKilledUnread', 'bothKilledActed'], notDelivered(nothing, noIds)),
     ...under(['serverKilledActed'], incomplete(noIds, nothing)),
     ...under(['serverError'], failed('new_request_id', noIds, nothing)),
     ...under(['diskFullAfter'], failed('inspect', threadOnly, thread)),
@@ -102,4 +94,4 @@ export const createCells = {
       found('created', both, both, all),
     ),
   },
-} as const satisfies Record<string, Row>
+} as const satisfies Record<string, PlainRow>

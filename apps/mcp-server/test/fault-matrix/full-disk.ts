@@ -1,19 +1,16 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { BridgeError, type Clock } from '@codex-thread-bridge/core/contract'
 import type { LedgerPort, Receipt } from '@codex-thread-bridge/core/ledger'
-import type { StepRow } from './steps.ts'
 
-/** A disk that is full from one save on: that of a step's intent, or the first one after its outcome is known. */
+/** A disk that is full from one save on. */
 export interface FullDisk {
   readonly wrap: (ledger: LedgerPort) => LedgerPort
   readonly clock: Clock
   readonly full: boolean
-  fillAt(step: StepRow, save: 'intent' | 'outcome'): void
+  /** Full when a receipt of this kind is to be written. */
+  fillAt(kind: (receipt: Receipt) => boolean): void
   free(): void
 }
-
-const nthOf = (receipt: Receipt, { method, nth }: StepRow) =>
-  receipt.steps.filter(({ name }) => name === method)[nth - 1]
 
 export const createFullDisk = (): FullDisk => {
   let fills: ((receipt: Receipt) => boolean) | undefined
@@ -26,11 +23,8 @@ export const createFullDisk = (): FullDisk => {
     get full() {
       return full
     },
-    fillAt: (step, save) => {
-      fills = (receipt) => {
-        const state = nthOf(receipt, step)?.state
-        return state !== undefined && (save === 'intent') === (state === 'intended')
-      }
+    fillAt: (kind) => {
+      fills = kind
     },
     free: () => {
       full = false
@@ -39,7 +33,11 @@ export const createFullDisk = (): FullDisk => {
     wrap: (ledger) => ({
       endpoint: ledger.endpoint,
       path: ledger.path,
-      claim: (row) => (guard(), ledger.claim(row)),
+      claim: (row) => {
+        full ||= fills?.(row.receipt) === true
+        guard()
+        return ledger.claim(row)
+      },
       get: (requestId) => ledger.get(requestId),
       save: (receipt) => {
         full ||= fills?.(receipt) === true

@@ -1,6 +1,8 @@
 import { poll } from '@codex-thread-bridge/test-fixtures'
 import { hostBridge, type Answer, type Bridge } from './bridges.ts'
 import type { Cell, Told } from './cell.ts'
+import { standingAt, type Destination } from './destination.ts'
+import { launchPromises } from './launch-promises.ts'
 import { textOf, type Scene } from './scene.ts'
 import type { Found } from './truth.ts'
 
@@ -23,6 +25,8 @@ interface Seen {
 interface There {
   readonly threads: readonly string[]
   readonly messages: readonly Found[]
+  /** Of a launch. */
+  readonly destination: Destination | undefined
 }
 
 /** Looks, after the fault, with the eyes of a caller and with those of another client. */
@@ -60,7 +64,7 @@ const askAgain = async (scene: Scene, bridge: Bridge, told: Answer): Promise<See
 }
 
 /** What could not be written is written soon after there is room again: how it ended, or that there is no row. */
-const written = (bridge: Bridge, requestId: string, noReceipt: boolean) =>
+export const written = (bridge: Bridge, requestId: string, noReceipt: boolean) =>
   poll(
     async () => {
       const now = await bridge.get(requestId)
@@ -72,10 +76,16 @@ const written = (bridge: Bridge, requestId: string, noReceipt: boolean) =>
 const whatIsThere = async (scene: Scene): Promise<There> => {
   const threads = await targetsOf(scene)
   const messages = threads.map((threadId) => scene.stage.truth.messages(threadId, textOf(scene)))
-  return { threads, messages: (await Promise.all(messages)).flat() }
+  const { destination: path, stage } = scene
+  return {
+    threads,
+    messages: (await Promise.all(messages)).flat(),
+    destination: path === undefined ? undefined : await standingAt(stage.repository, path, scene.requestId),
+  }
 }
 
-const cellOf = (scene: Scene, { told, looked, replay }: Seen, { threads, messages }: There): Cell => {
+const cellOf = (scene: Scene, { told, looked, replay }: Seen, there: There): Cell => {
+  const { threads, messages, destination } = there
   const after = 'error' in told ? replay : looked
   const evidence = 'receipt' in looked ? looked.receipt.reconciliation : undefined
   return {
@@ -85,10 +95,13 @@ const cellOf = (scene: Scene, { told, looked, replay }: Seen, { threads, message
     after: toldOf(after),
     threads: scene.threadId === undefined ? threads.length : 0,
     messages: messages.length,
+    ...(destination === undefined || 'error' in after
+      ? {}
+      : { launch: { destination, phase: String(after.receipt.phase) } }),
   }
 }
 
-const toldOf = (answer: Answer): Told => {
+export const toldOf = (answer: Answer): Told => {
   if ('error' in answer) return { status: 'error', ...answer.error, ids: [] }
   const { status, next, error, threadId, turnId } = answer.receipt
   const ids = { threadId, turnId }
@@ -99,11 +112,12 @@ const toldOf = (answer: Answer): Told => {
 /** What must hold in every cell, whatever it is. */
 const brokenPromises = (scene: Scene, seen: Seen, there: There): readonly string[] => {
   const { told, looked, replay, resent } = seen
+  const last = 'error' in told ? replay : looked
   const [thread] = there.threads
   const [message] = there.messages
   const same = (known: unknown, real: string | undefined): boolean =>
     known === undefined || real === undefined || known === real
-  const ofReceipts = [told, 'error' in told ? replay : looked].flatMap((each): [boolean, string][] => {
+  const ofReceipts = [told, last].flatMap((each): [boolean, string][] => {
     if ('error' in each) return []
     const { status, threadId, turnId, itemId } = each.receipt
     return [
@@ -113,6 +127,8 @@ const brokenPromises = (scene: Scene, seen: Seen, there: There): readonly string
       [same(itemId, message?.itemId), `the item is ${String(message?.itemId)}, not ${String(itemId)}`],
     ]
   })
+  const ofLaunch =
+    there.destination === undefined || 'error' in last ? [] : launchPromises(last.receipt, there.destination)
   const isReplay =
     'receipt' in replay && replay.receipt.replayed === true && toldOf(replay).status === toldOf(looked).status
   const promises: [boolean, string][] = [
@@ -121,6 +137,7 @@ const brokenPromises = (scene: Scene, seen: Seen, there: There): readonly string
     ['error' in told || resent === 0, `the replay sent ${resent} requests`],
     ['error' in told || isReplay, 'the replay is none'],
     ...ofReceipts,
+    ...ofLaunch,
   ]
   return promises.flatMap(([holds, otherwise]) => (holds ? [] : [`${scene.requestId}: ${otherwise}`]))
 }

@@ -1,10 +1,12 @@
 import type { Cell, Expected, Told } from './cell.ts'
+import { destinations } from './destination.ts'
 import { faultNames, faults, type Fault } from './faults.ts'
 import { matrix } from './matrix.ts'
 import { stepNames, steps, type StepName } from './steps.ts'
 
 const ways = {
   create: '`create_thread`',
+  launch: '`create_worktree_thread`',
   send: '`send_message_to_thread`',
   steer: '`send_message_to_thread`, `if_busy: "steer"`',
   queue: '`send_message_to_thread`, `if_busy: "queue"`',
@@ -16,24 +18,26 @@ const stepWords = (name: StepName): string => {
   return `${ways[way]}: \`${method}\`${nth === 1 ? '' : ', which reads the settings back'}`
 }
 
-const told = ({ status, next, ids }: Told): string => {
+export const told = ({ status, next, ids }: Told): string => {
   const known = ids.length === 0 ? '' : ` (${ids.join(', ')})`
   return status === 'error' ? `error, \`${next}\`` : `\`${status}\`, \`${next}\`${known}`
 }
 
-const lookedUp = ({ told: first, verdict, after }: Cell): string => {
+export const lookedUp = ({ told: first, verdict, after }: Cell): string => {
   if (first.status === 'error') return `no receipt; repeated: ${told(after)}`
   if (verdict !== null) return `\`${verdict}\`: ${told(after)}`
   const same = told(first) === told(after)
   return same ? 'nothing is left to find out' : `later: ${told(after)}`
 }
 
-const count = (n: number, what: string): string => `${n === 0 ? 'no' : n} ${what}`
+export const count = (n: number, what: string): string => `${n === 0 ? 'no' : n} ${what}`
 
-const effect = (name: StepName, { threads, messages }: Cell): string =>
-  steps[name].way === 'create'
-    ? `${count(threads, 'thread')}, ${count(messages, 'message')}`
-    : count(messages, 'message')
+const effect = (name: StepName, { threads, messages, launch }: Cell): string =>
+  [
+    ...(steps[name].tool === 'send_message_to_thread' ? [] : [count(threads, 'thread')]),
+    count(messages, 'message'),
+    ...(launch === undefined ? [] : [destinations[launch.destination][0]]),
+  ].join(', ')
 
 const columns = (name: StepName, cell: Cell): readonly string[] => [
   told(cell.told),
@@ -73,7 +77,7 @@ const tableOf = (name: StepName): string =>
   [
     `### ${stepWords(name)}`,
     '',
-    '| fault | you are told | `get_operation` with `reconcile: true` | on the App Server |',
+    '| fault | you are told | `get_operation` with `reconcile: true` | what is there |',
     '| --- | --- | --- | --- |',
     ...rowsOf(name),
   ].join('\n')

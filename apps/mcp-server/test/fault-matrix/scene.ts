@@ -1,8 +1,10 @@
+import { join } from 'node:path'
 import type { Connection } from '@codex-thread-bridge/core/contract'
 import { deliveryMarker, endpointIdentity } from '@codex-thread-bridge/core/ledger'
 import type { Method } from '@codex-thread-bridge/core/protocol'
-import { holdReply, type World } from '@codex-thread-bridge/test-fixtures'
+import { holdReply, type Repository, type World } from '@codex-thread-bridge/test-fixtures'
 import { hostBridge, processBridge, type Answer, type Bridge } from './bridges.ts'
+import { launchArgs } from './destination.ts'
 import type { Fault } from './faults.ts'
 import { createFullDisk, type FullDisk } from './full-disk.ts'
 import { openLane, type Lane } from './lane.ts'
@@ -15,6 +17,8 @@ export interface Stage {
   readonly truth: Truth
   /** Threads of another client that come back with other settings. */
   readonly drifted: string[]
+  /** The source of every launch. */
+  readonly repository: Repository
 }
 
 /** One cell, ready to be played. */
@@ -31,6 +35,8 @@ export interface Scene {
   readonly args: Readonly<Record<string, unknown>>
   /** Of a message; a creation has none yet. */
   readonly threadId: string | undefined
+  /** Of a launch. */
+  readonly destination: string | undefined
   /** Called before the step is handed to the transport. */
   readonly before: { hook?: (actions: Connection) => Promise<void> }
   /** Lets the turn that makes the thread busy end. */
@@ -51,7 +57,7 @@ const receiptOf = (answer: Answer) => {
 let scenes = 0
 
 export const setScene = async (stage: Stage, step: StepRow, fault: Fault): Promise<Scene> => {
-  const { world } = stage
+  const { world, repository } = stage
   const lane = await openLane(world)
   const disk = createFullDisk()
   const before: Scene['before'] = {}
@@ -79,6 +85,7 @@ export const setScene = async (stage: Stage, step: StepRow, fault: Fault): Promi
   const threadId = await threadFor()
   armed = true
   const text = `text of ${requestId}`
+  const destination = step.way === 'launch' ? join(repository.directory, requestId) : undefined
   // A turn still runs when its App Server dies.
   if (/^(server|both)KilledActed/.test(fault)) world.model.when((last) => last === text, held)
   return {
@@ -94,21 +101,24 @@ export const setScene = async (stage: Stage, step: StepRow, fault: Fault): Promi
     args: {
       request_id: requestId,
       ...(threadId === undefined
-        ? { cwd: world.cwd, title: 'Title', prompt: text }
+        ? { title: 'Title', prompt: text }
         : {
             thread_id: threadId,
             message: text,
             ...(step.way === 'steer' || step.way === 'queue' ? { if_busy: step.way } : {}),
             ...(step.way === 'restore' ? { on_settings_drift: 'restore' } : {}),
           }),
+      ...(step.way === 'create' ? { cwd: world.cwd } : {}),
+      ...(destination === undefined ? {} : launchArgs(repository, destination)),
     },
     threadId,
+    destination,
     before,
     release: () => held.release(),
   }
 
   async function threadFor(): Promise<string | undefined> {
-    if (step.way === 'create') return undefined
+    if (step.way === 'create' || step.way === 'launch') return undefined
     if (step.way === 'restore') return stage.drifted.pop()
     const busy = step.way !== 'send'
     if (busy) world.model.when((last) => last === busyText, held)

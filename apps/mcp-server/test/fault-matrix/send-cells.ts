@@ -91,27 +91,25 @@ export const sendCells = {
       found('delivered', both, both, message),
     ),
   },
-  restoreTurn: {
-    ...carrying,
-    // The message is there, but its settings cannot be read back without a journal.
-    ...under(['diskFullAfter'], failed('inspect', both, message)),
-  },
+  restoreTurn: carrying,
   restoreReadBack: {
-    ...under(['reconnect', 'cancelled', 'diskFullAfter'], accepted(both, message)),
-    // The message is there; whether its settings took effect is not known.
+    // The message is there, whether or not its settings can be read back.
     ...under(
       [
         'answerLost',
         'timeout',
+        'reconnect',
         'unreachable',
         'cutUnread',
         'cutActed',
         'serverError',
+        'cancelled',
         'serverKilledUnread',
         'serverKilledActed',
         'diskFullBefore',
+        'diskFullAfter',
       ],
-      failed('inspect', both, message),
+      accepted(both, message),
     ),
     ...under(
       ['bridgeKilledUnread', 'bridgeKilledActed', 'bothKilledUnread', 'bothKilledActed'],

@@ -1,4 +1,4 @@
-import { startWorld, type CodexVersion } from '@codex-thread-bridge/test-fixtures'
+import { createRepository, startWorld, type CodexVersion } from '@codex-thread-bridge/test-fixtures'
 import type { Stage } from './scene.ts'
 import { openTruth } from './truth.ts'
 
@@ -17,5 +17,5 @@ export const openStage = async (version: CodexVersion, drifting: number): Promis
   }
   await world.appServer.kill()
   await world.appServer.restart()
-  return { world, truth: await openTruth(world), drifted }
+  return { world, truth: await openTruth(world), drifted, repository: await createRepository() }
 }

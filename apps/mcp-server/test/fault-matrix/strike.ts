@@ -68,7 +68,10 @@ const fillDisk =
   (save: 'intent' | 'outcome'): Strike =>
   async (scene) => {
     const { disk, step } = scene
-    disk.fillAt(step, save)
+    disk.fillAt((receipt) => {
+      const state = receipt.steps.filter(({ name }) => name === step.method)[step.nth - 1]?.state
+      return state !== undefined && (save === 'intent') === (state === 'intended')
+    })
     const answer = await call(scene)
     if (!disk.full) throw new Error('the disk was never full')
     disk.free()

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { at, listAt, poll, textAt, type World } from '@codex-thread-bridge/test-fixtures'
 
@@ -47,10 +47,11 @@ export const openTruth = async (world: World): Promise<Truth> => {
       if (!cursor) return all
     }
   }
-  const onDisk = (): string[] =>
-    readdirSync(join(world.home.path, 'sessions'), { recursive: true, encoding: 'utf8' }).flatMap(
-      (path) => UUID.exec(path)?.[0] ?? [],
-    )
+  const onDisk = (): string[] => {
+    const sessions = join(world.home.path, 'sessions')
+    const paths = existsSync(sessions) ? readdirSync(sessions, { recursive: true, encoding: 'utf8' }) : []
+    return paths.flatMap((path) => UUID.exec(path)?.[0] ?? [])
+  }
   const messagesOf = async (threadId: string, text: string): Promise<Found[]> =>
     (await pages('thread/items/list', { threadId })).flatMap((entry) => {
       const texts = at(entry, 'item.type') === 'userMessage' ? listAt(entry, 'item.content') : []

@@ -1,0 +1,12 @@
+import { describeColumns } from './column.ts'
+
+describeColumns([
+  'fails',
+  'failsActed',
+  'hangs',
+  'hangsActed',
+  'gitMissing',
+  'gitTooOld',
+  'indexLocked',
+  'noSpace',
+])

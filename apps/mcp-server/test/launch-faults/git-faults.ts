@@ -1,0 +1,30 @@
+/** What can happen at a place of a launch where Git, the file system or the bridge has a part: its name, and what it is. */
+export const gitFaults = {
+  fails: ['Git fails', 'the command ends with an error and has done nothing'],
+  failsActed: ['Git fails, acted', 'it does its work and then ends with an error'],
+  hangs: ['Git hangs', 'it does nothing, does not end and ignores SIGTERM'],
+  hangsActed: ['Git hangs, acted', 'it does its work and then does not end'],
+  gitMissing: ['Git missing', 'the program is gone'],
+  gitTooOld: ['Git too old', 'it says an older version'],
+  indexLocked: ['index.lock held', 'of the new worktree; before there is one, of the source'],
+  noSpace: ['no space', 'nothing can be written'],
+  readOnlyParent: ['parent read-only', 'nothing can be made in the parent of the destination'],
+  sourceRemoved: ['source removed', 'the source repository is gone'],
+  parentSwapped: ['parent swapped', 'the parent of the destination is a symbolic link to where it was moved'],
+  appears: ['something appears', 'somebody else puts a file at or in the destination'],
+  otherLaunch: ['another launch', 'of the same destination runs from begin to end'],
+  dirtied: ['checkout dirtied', 'a file that is not in the commit'],
+  otherHead: ['checkout moved', 'its HEAD is another commit'],
+  branched: ['checkout on a branch', 'its HEAD is a branch at the same commit'],
+  unlocked: ['checkout unlocked', 'its lock is gone'],
+  removed: ['checkout removed', 'its directory is gone'],
+  cancelled: ['call cancelled', 'the client cancels the call'],
+  bridgeKilledBefore: ['bridge killed before', 'SIGKILL when the begin is written and nothing is done'],
+  bridgeKilledDuring: ['bridge killed during', 'SIGKILL while Git runs, which goes on to its end'],
+  bridgeKilledAfter: ['bridge killed after', 'SIGKILL when all is done and the outcome is not written'],
+  bothKilled: ['both killed', 'the bridge as during (or after), and the App Server, which stays away'],
+  diskFullBefore: ['disk full before', 'no receipt can be written from the begin on'],
+  diskFullAfter: ['disk full after', 'no receipt can be written from the outcome on'],
+} as const
+export type GitFault = keyof typeof gitFaults
+export const gitFaultNames = Object.keys(gitFaults) as GitFault[]
