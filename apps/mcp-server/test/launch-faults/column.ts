@@ -26,12 +26,12 @@ export const describeColumns = (faults: readonly GitFault[]): void => {
       const column = new Map<PlaceName, Played | Error>()
       const can = placeNames.filter((name) => !('because' in launchTable[name][fault]))
       beforeAll(async () => {
-        await Promise.all(
-          can.map(async (name) => {
-            const played = await play(stage, name, fault).catch((error: unknown) => asError(error))
-            column.set(name, played)
-          }),
-        )
+        const playAt = async (name: PlaceName): Promise<void> => {
+          column.set(name, await play(stage, name, fault).catch((error: unknown) => asError(error)))
+        }
+        // Another launch makes this whole process stand still: no other cell may be under way then.
+        if (fault === 'otherLaunch') for (const name of can) await playAt(name)
+        else await Promise.all(can.map(playAt))
       }, COLUMN_MS)
 
       it.for(can.map((name) => ({ name, ...places[name] })))(
