@@ -165,6 +165,8 @@ export const checkOut = async (
 ): Promise<void> => {
   await git.run(['read-tree', '-m', '-u', '--no-recurse-submodules', revision], {
     cwd: destination.path,
+    // As many of Git's own workers as there are cores; below some hundred files Git uses none.
+    settings: [['checkout.workers', '0']],
     changes: true,
   })
 }
