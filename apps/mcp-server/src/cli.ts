@@ -23,6 +23,7 @@ import { backupOperations } from './commands/operations/backup.ts'
 import { exportOperations, type ExportFlags } from './commands/operations/export.ts'
 import { serve } from './commands/serve.ts'
 import { optionRows, readOptions, UsageError, variableOf, type BridgeOptions, type Flags } from './options.ts'
+import { printable } from './printable.ts'
 import { version } from './version.ts'
 
 interface JsonFlag {
@@ -56,7 +57,7 @@ const flagsOf = (program: Command): Flags =>
     }),
   )
 
-const oneLine = (text: string): string => `${text.trim().replaceAll(/\s*\n\s*/g, ' ')}\n`
+const oneLine = (text: string): string => `${printable(text.trim().replaceAll(/\s*\n\s*/g, ' '))}\n`
 
 /** The program; what its command exits with goes to `exit`. */
 const buildProgram = (exit: (code: number) => void): Command => {
@@ -166,7 +167,10 @@ const addOperations = (
     .command('export')
     .description('every receipt as a JSON line, oldest first, without texts')
     .option('--with-texts', 'with titles, names, previews and the words of errors')
-    .action((flags: ExportFlags) => running((options) => exportOperations(options, flags)))
+    .option('--json', 'as it is: JSON lines; an error as JSON too')
+    .action((flags: JsonFlag & ExportFlags) =>
+      running((options) => exportOperations(options, flags, asJson(flags))),
+    )
   operations.allowExcessArguments()
 }
 

@@ -21,6 +21,10 @@ import type { BridgeOptions, PluginName } from './options.ts'
 import { testedVersions } from './tested-versions.ts'
 import { version } from './version.ts'
 
+/** Where ledgers, jobs and worktrees are kept. */
+export const stateDirOf = ({ stateDir }: BridgeOptions): string =>
+  stateDir ?? defaultStateDir(process.env, homedir())
+
 type MakePlugin = (host: Host, options: BridgeOptions, log: Log) => Plugin | Promise<Plugin>
 
 const plugins: Readonly<Record<PluginName, MakePlugin>> = {
@@ -42,27 +46,27 @@ const plugins: Readonly<Record<PluginName, MakePlugin>> = {
 const appThreadsOptionsOf = (
   host: Host,
   worktreesDirOf: (stateDir: string) => string,
-  { stateDir, appThreads, gitTimeoutSeconds }: BridgeOptions,
+  options: BridgeOptions,
 ): AppThreadsOptions => ({
-  ...appThreads,
+  ...options.appThreads,
   operations: host.operations,
-  documentsRoot: appThreads.documentsRoot ?? join(homedir(), 'Documents', 'Codex'),
-  worktreesDir: worktreesDirOf(stateDir ?? defaultStateDir(process.env, homedir())),
-  git: createGit({ timeoutMs: gitTimeoutSeconds * 1_000 }),
+  documentsRoot: options.appThreads.documentsRoot ?? join(homedir(), 'Documents', 'Codex'),
+  worktreesDir: worktreesDirOf(stateDirOf(options)),
+  git: createGit({ timeoutMs: options.gitTimeoutSeconds * 1_000 }),
 })
 
-const jobsOptionsOf = ({ stateDir, ceiling, jobs }: BridgeOptions): JobsOptions => ({
-  ...jobs,
-  stateDir: stateDir ?? defaultStateDir(process.env, homedir()),
+const jobsOptionsOf = (options: BridgeOptions): JobsOptions => ({
+  ...options.jobs,
+  stateDir: stateDirOf(options),
   env: process.env,
   homedir: homedir(),
   isRoot: process.getuid?.() === 0,
-  allowRoots: ceiling.allowRoots,
+  allowRoots: options.ceiling.allowRoots,
 })
 
 /** Where the receipts of an App Server are, as these options say. */
-export const ledgerPlaceOf = ({ stateDir }: BridgeOptions, socketPath: string): LedgerPlace => ({
-  stateDir: stateDir ?? defaultStateDir(process.env, homedir()),
+export const ledgerPlaceOf = (options: BridgeOptions, socketPath: string): LedgerPlace => ({
+  stateDir: stateDirOf(options),
   socketPath,
 })
 

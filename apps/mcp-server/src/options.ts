@@ -245,6 +245,8 @@ export interface BridgeOptions {
     readonly addedVariables: readonly string[]
     readonly maxRunning: number
     readonly maxOutputBytes: number
+    /** False for commands that look at jobs: those over their limits are left to the servers. */
+    readonly supervise?: boolean
   }
   readonly logLevel: LogLevel
 }

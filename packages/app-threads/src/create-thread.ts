@@ -1,7 +1,6 @@
 import { defineMutation, given } from '@codex-thread-bridge/core/contract'
 import type { OperationsPort } from '@codex-thread-bridge/core/host'
 import type { Receipt } from '@codex-thread-bridge/core/ledger'
-import type { AllowedProfiles } from '@codex-thread-bridge/core/policy'
 import { createMethods, createThread as create, reconcileCreation } from '@codex-thread-bridge/core/threads'
 import { Type } from 'typebox'
 import { answerOf, mutationOutput } from './answer.ts'
@@ -19,7 +18,6 @@ const ANSWER_WITHIN_MS = 5_000
 
 export interface CreateOptions extends PlaceOptions {
   readonly operations: OperationsPort
-  readonly allowedProfiles: AllowedProfiles
   readonly defaultPermissions: string
 }
 
@@ -65,10 +63,11 @@ export const createThread = (options: CreateOptions) =>
     async run(ctx, { target, prompt, title, model, thinking }) {
       await checkModel(ctx, model, thinking)
       const name = title && shortTitle(title)
-      const place = await placeOf(ctx, target, name, options)
+      const access = defaultAccess(options.operations, ctx.caller, options.defaultPermissions)
+      const place = await placeOf(ctx, { target, title: name, access }, options)
       const wanted = {
         ...place,
-        access: defaultAccess(options.operations, ctx.caller, options.defaultPermissions),
+        access,
         approvalPolicy: 'never',
         ...given({ model, reasoningEffort: thinking }),
       }

@@ -1,11 +1,15 @@
 import { defineMutation, given, type MutationContext } from '@codex-thread-bridge/core/contract'
+import { judgeSource } from '@codex-thread-bridge/core/git'
 import {
+  checkFork,
   forkMethods,
   forkThread as fork,
   ofKnownThread,
   reconcileFork,
   threadOf,
+  type Fork,
 } from '@codex-thread-bridge/core/threads'
+import { realpath } from 'node:fs/promises'
 import { Type } from 'typebox'
 import { answerOf, mutationOutput } from './answer.ts'
 import { threadOrCaller } from './calling-thread.ts'
@@ -13,7 +17,7 @@ import { refusePending } from './client-thread.ts'
 import type { CreateOptions } from './create-thread.ts'
 import { defaultAccess } from './default-access.ts'
 import { examples } from './fork-thread.examples.ts'
-import { directoryIn, startingPoint } from './git/starting-point.ts'
+import { checkoutAround, directoryIn, startingPoint } from './git/starting-point.ts'
 import { makeWorktree, worktreePath } from './git/worktree.ts'
 import { notStarted } from './reconcile-state.ts'
 import { inputs } from './input.ts'
@@ -24,12 +28,19 @@ const WORKTREE = 'worktree'
 
 /** Where a fork works when it is not where its source does: a worktree with the uncommitted changes that are there now. */
 const ownWorktree = async (
-  ctx: MutationContext<never>,
+  ctx: MutationContext<(typeof forkMethods)[number]>,
   { git, worktreesDir }: Pick<CreateOptions, 'git' | 'worktreesDir'>,
-  cwd: string,
+  wanted: Fork,
 ) => {
-  await ctx.judge('The new worktree', { cwd, roots: [worktreesDir] })
-  const point = await startingPoint(git, cwd, { type: 'working-tree' })
+  await ctx.judge('The new worktree', { cwd: wanted.source.cwd, roots: [worktreesDir] })
+  const cwd = await realpath(wanted.source.cwd)
+  const source = await checkoutAround(git, cwd, {
+    field: 'environment.type',
+    hint: 'Use environment {"type": "same-directory"}.',
+  })
+  await judgeSource(ctx, source)
+  const point = await startingPoint(git, source, cwd, { type: 'working-tree' })
+  await checkFork(ctx, wanted)
   const root = await worktreePath(worktreesDir, point, ctx.receipt.requestId)
   await makeWorktree(ctx, git, point, root)
   return directoryIn(root, point.directory)
@@ -74,10 +85,10 @@ export const forkThread = (options: CreateOptions) =>
       await refusePending(options.operations, threadId)
       const source = await ofKnownThread(threadId, threadOf(ctx, threadId), 'threadId')
       await ctx.receipt.checkpoint({ sourceThreadId: source.id })
-      const cwd = environment?.type === WORKTREE ? await ownWorktree(ctx, options, source.cwd) : undefined
       const otherwise = defaultAccess(options.operations, ctx.caller, options.defaultPermissions)
-      const { allowedProfiles } = options
-      return { threadId: await fork(ctx, { source, otherwise, allowedProfiles, ...given({ cwd }) }) }
+      const wanted = { source, otherwise, allowedProfiles: options.allowedProfiles }
+      const cwd = environment?.type === WORKTREE ? await ownWorktree(ctx, options, wanted) : undefined
+      return { threadId: await fork(ctx, { ...wanted, ...given({ cwd }) }) }
     },
 
     reconcileHere: async (receipt) => notStarted(receipt, 'thread/fork'),

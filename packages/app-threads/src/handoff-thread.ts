@@ -1,6 +1,13 @@
 import { BridgeError, defineMutation, given, type Caller } from '@codex-thread-bridge/core/contract'
+import { judgeSource } from '@codex-thread-bridge/core/git'
 import { canonicalThreadId, threadKey, type Thread } from '@codex-thread-bridge/core/protocol'
-import { ofKnownThread, reconcileFork, reconcileMessage, threadOf } from '@codex-thread-bridge/core/threads'
+import {
+  checkFork,
+  ofKnownThread,
+  reconcileFork,
+  reconcileMessage,
+  threadOf,
+} from '@codex-thread-bridge/core/threads'
 import { Type } from 'typebox'
 import { answerOf, mutationOutput } from './answer.ts'
 import { isArchived } from './archived.ts'
@@ -74,6 +81,7 @@ export const handoffThread = (options: CreateOptions) =>
             field: 'destinationHostId',
             code: 'unsupported_target',
             message: `There is no host ${JSON.stringify(destinationHostId)}: this bridge serves "${HOST}" alone.`,
+            hint: `Leave destinationHostId out, or pass "${HOST}".`,
           },
     opening: ({ threadId, followUpPrompt }) => ({
       threadId: canonicalThreadId(threadId),
@@ -89,13 +97,18 @@ export const handoffThread = (options: CreateOptions) =>
       const earlier = await earlierHandoff(ctx, options.operations, threadId)
       await checkSource(ctx, source, earlier)
       const plan = await planHandoff(options.git, source.cwd, options.worktreesDir)
+      const otherwise = defaultAccess(options.operations, ctx.caller, options.defaultPermissions)
+      await ctx.judge('The handoff', { cwd: plan.from, roots: [plan.to ?? options.worktreesDir] })
+      await judgeSource(ctx, plan.source)
+      if (earlier?.fork === undefined)
+        await checkFork(ctx, { source, otherwise, allowedProfiles: options.allowedProfiles })
       const { threadId: moved, warning } = await new Handoff(
         ctx,
         {
           ...options,
           source,
           isArchived: isArchived(source),
-          otherwise: defaultAccess(options.operations, ctx.caller, options.defaultPermissions),
+          otherwise,
           ...given({ earlier }),
         },
         plan,

@@ -1,6 +1,6 @@
 import { mkdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { BridgeError } from '@codex-thread-bridge/core/contract'
+import { BridgeError, given } from '@codex-thread-bridge/core/contract'
 
 const NAME_MAX = 60
 const TRIES = 1_000
@@ -28,6 +28,13 @@ export const dayOf = (at: Date): string =>
 const isTaken = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST'
 
+/** The caller names no path: where directories are made, the operator says. */
+const refused = (message: string, cause?: unknown): BridgeError =>
+  new BridgeError('invalid_cwd', message, {
+    hint: 'Use a project of list_projects; the operator says with --documents-root where directories are made.',
+    ...given({ cause }),
+  })
+
 /**
  * Makes `<root>/<day>/<name>`, or `<name>-2` and so on when that is taken; returns its real path. Exactly one of several
  * callers gets each.
@@ -39,7 +46,7 @@ export const makeDirectory = async (root: string, day: string, name: string): Pr
   } catch (error) {
     if (BridgeError.is(error)) throw error
     const reason = error instanceof Error ? error.message : String(error)
-    throw new BridgeError('invalid_cwd', `No directory can be made in ${root}: ${reason}`, { cause: error })
+    throw refused(`No directory can be made in ${root}: ${reason}`, error)
   }
 }
 
@@ -50,8 +57,7 @@ const make = async (root: string, day: string, name: string): Promise<string> =>
   await mkdir(parent).catch((error: unknown) => {
     if (!isTaken(error)) throw error
   })
-  if ((await realpath(parent)) !== parent)
-    throw new BridgeError('invalid_cwd', `${parent} leads to another place.`)
+  if ((await realpath(parent)) !== parent) throw refused(`${parent} leads to another place.`)
   for (let count = 1; count <= TRIES; count += 1) {
     const path = join(parent, count === 1 ? name : `${name}-${count}`)
     try {
@@ -61,5 +67,5 @@ const make = async (root: string, day: string, name: string): Promise<string> =>
       if (!isTaken(error)) throw error
     }
   }
-  throw new BridgeError('invalid_cwd', `${parent} has ${TRIES} directories called ${name} already.`)
+  throw refused(`${parent} has ${TRIES} directories called ${name} already.`)
 }

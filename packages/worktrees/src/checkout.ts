@@ -3,7 +3,6 @@ import {
   addWorktree,
   checkDestination,
   checkOut,
-  checkReservation,
   inspectWorktree,
   localCommit,
   registeredWorktree,
@@ -16,7 +15,7 @@ import {
 } from '@codex-thread-bridge/core/git'
 import type { Method } from '@codex-thread-bridge/core/protocol'
 import { Value } from 'typebox/value'
-import { exists, lookAtCheckout } from './look-at-checkout.ts'
+import { exists, lockReason, lookAtCheckout } from './look-at-checkout.ts'
 import { enter } from './phase.ts'
 import { recoveryOf } from './recovery.ts'
 import { accessOf, type Input } from './worktree-input.ts'
@@ -112,11 +111,13 @@ const tellingWhatStands = async (
   try {
     await act()
   } catch (error) {
-    if (!BridgeError.is(error) || !error.code.startsWith('git_')) throw error
+    if (!BridgeError.is(error) || !/^git_|^destination_changed$/.test(error.code)) throw error
     const known = Value.Parse(WorktreeRecord, ctx.receipt.current().worktree)
-    const { worktree } = await lookAtCheckout(git, known)
+    const { worktree, place } = await lookAtCheckout(git, known, ctx.receipt.requestId)
     // What cannot be saved now is saved with how it ended.
-    await ctx.receipt.checkpoint({ worktree, ...recoveryOf(input, worktree) }).catch(() => undefined)
+    await ctx.receipt
+      .checkpoint({ worktree, ...recoveryOf(input, { state: worktree.state, place }) })
+      .catch(() => undefined)
     throw error
   }
 }
@@ -146,15 +147,12 @@ export const makeCheckout = async (
     record: () => known('reserved'),
   })
   await enter(ctx, 'creating_worktree')
-  const reason = `codex-thread-bridge ${ctx.receipt.requestId}`
+  const reason = lockReason(ctx.receipt.requestId)
   await step('git/worktree_add', 'registered', () =>
     addWorktree(git, { source, destination: reservation, revision, reason }),
   )
   await enter(ctx, 'checking_out_worktree')
-  await step('git/checkout', 'created', async () => {
-    await checkReservation(reservation)
-    await checkOut(git, reservation, revision)
-  })
+  await step('git/checkout', 'created', () => checkOut(git, { source, destination: reservation, revision }))
   await enter(ctx, 'checking_worktree')
   const { head, detached, clean } = await proveCheckout(git, planned)
   await enter(ctx, 'worktree_checked', {

@@ -18,14 +18,14 @@ const placesOf = ({ sourceRepository, checkout }: WorktreeRecord) => ({
 })
 
 /** The launch ended before its thread: what Git says is the whole truth. */
-const withoutThread = ({ worktree, evidence }: Found): Verdict => {
+const withoutThread = ({ worktree, place, evidence }: Found): Verdict => {
   const nothing = worktree.state === 'planned'
   return {
     verdict: 'created_incomplete',
     looked: { git: evidence, note: 'thread/start was never sent' },
     patch: {
       worktree,
-      ...recoveryOf(placesOf(worktree), { state: worktree.state }),
+      ...recoveryOf(placesOf(worktree), { state: worktree.state, place }),
       next: nothing ? 'new_request_id' : 'inspect',
       error: {
         code: 'not_completed',
@@ -39,7 +39,9 @@ const withoutThread = ({ worktree, evidence }: Found): Verdict => {
 
 /** How far a launch came that never sent `thread/start`: no App Server is asked. Undefined when one must be. */
 export const reconcileCheckout = async (git: Git, receipt: Receipt): Promise<Verdict | undefined> =>
-  wasSent(receipt, 'thread/start') ? undefined : withoutThread(await lookAtCheckout(git, recordOf(receipt)))
+  wasSent(receipt, 'thread/start')
+    ? undefined
+    : withoutThread(await lookAtCheckout(git, recordOf(receipt), receipt.requestId))
 
 const requested = ({ initialPrompt }: Receipt): boolean =>
   typeof initialPrompt === 'object' &&
@@ -53,12 +55,12 @@ const isRecorded = ({ delivery }: ReceiptPatch): boolean =>
 /** What the verdict makes of the receipt's own members. */
 const outcomeOf = (
   receipt: Receipt,
-  worktree: WorktreeRecord,
+  { worktree, place }: Found,
   { verdict, patch = {} }: Verdict,
 ): ReceiptPatch => {
   const prompt = (state: string): ReceiptPatch => (requested(receipt) ? { initialPrompt: { state } } : {})
   const threadId = typeof patch.threadId === 'string' ? { threadId: patch.threadId } : {}
-  const recovery = recoveryOf(placesOf(worktree), { state: worktree.state, ...threadId })
+  const recovery = recoveryOf(placesOf(worktree), { state: worktree.state, place, ...threadId })
   switch (verdict) {
     case 'created':
       return {
@@ -80,13 +82,13 @@ export const reconcileLaunch = async (
   git: Git,
   receipt: Receipt,
 ): Promise<Verdict> => {
-  const found = await lookAtCheckout(git, recordOf(receipt), { signal: ctx.signal })
+  const found = await lookAtCheckout(git, recordOf(receipt), receipt.requestId, { signal: ctx.signal })
   const asked = { title: receipt.title !== undefined, prompt: requested(receipt) }
   const verdict = await reconcileCreation(ctx, receipt, asked)
   const { worktree, evidence } = found
   return {
     ...verdict,
     looked: { ...verdict.looked, git: evidence },
-    patch: { ...verdict.patch, worktree, ...outcomeOf(receipt, worktree, verdict) },
+    patch: { ...verdict.patch, worktree, ...outcomeOf(receipt, found, verdict) },
   }
 }

@@ -5,8 +5,17 @@ interface Places {
   readonly destination: string
 }
 
+/** Where Git has the worktree on record. */
+export interface Place {
+  readonly path: string
+  /** Something else stands there now. */
+  readonly replaced: boolean
+}
+
 interface Known {
   readonly state: WorktreeState
+  /** Default: at the destination, as it was made. */
+  readonly place?: Place
   readonly threadId?: string
 }
 
@@ -23,22 +32,31 @@ const quoted = (path: string): string =>
   /^[\w./+@:-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 
 /** How to remove by hand what was made. */
-const removal = ({ source_repository, destination }: Places, state: WorktreeState): string => {
-  const [source, worktree] = [quoted(source_repository), quoted(destination)]
+const removal = (places: Places, state: WorktreeState, place: Place): string => {
+  const [source, destination, worktree] = [places.source_repository, places.destination, place.path].map(
+    quoted,
+  )
   const unregister = `git -C ${source} worktree unlock ${worktree}; git -C ${source} worktree remove --force ${worktree}`
-  if (state === 'planned') return `Nothing is known to stand at ${worktree}.`
+  if (state === 'planned') return `Nothing is known to stand at ${destination}.`
   if (state === 'reserved')
-    return `A directory was made and not yet filled: if it is empty, remove it with: rmdir ${worktree}. If Git has it on record (git -C ${source} worktree list), remove it with: ${unregister}`
+    return `A directory was made and not yet filled: if it is empty, remove it with: rmdir ${destination}. If Git has it on record (git -C ${source} worktree list), remove it with: ${unregister}`
+  if (place.replaced)
+    return `Something else stands at ${destination} now, and the directory that was made is somewhere else: neither is removed by these commands. Move aside what stands there, then take the worktree off the record with: ${unregister}`
+  if (place.path !== places.destination)
+    return `The worktree that was made is not at ${destination} any more; leave alone what stands there. Remove the worktree, with everything in it, with: ${unregister}`
   return `The worktree is locked and kept. Remove it, with everything in it, with: ${unregister}`
 }
 
 /** What a person can do with a launch that was not completed. */
-export const recoveryOf = (places: Places, { state, threadId }: Known): Recovery => {
+export const recoveryOf = (
+  places: Places,
+  { state, threadId, place = { path: places.destination, replaced: false } }: Known,
+): Recovery => {
   if (threadId !== undefined)
     return {
       recoveryRequired: true,
-      recovery: `Thread ${threadId} was started there: if it still exists, send it a message with a request_id of its own, or archive it before you remove the worktree. ${removal(places, state)}`,
+      recovery: `Thread ${threadId} was started there: if it still exists, send it a message with a request_id of its own, or archive it before you remove the worktree. ${removal(places, state, place)}`,
     }
   if (state === 'planned') return nothingToRecover
-  return { recoveryRequired: true, recovery: removal(places, state) }
+  return { recoveryRequired: true, recovery: removal(places, state, place) }
 }

@@ -1,6 +1,12 @@
 import type { InputFault, StepAccess } from '@codex-thread-bridge/core/contract'
 import { isSandboxPolicy, plainPolicy, type SandboxPolicy } from '@codex-thread-bridge/core/protocol'
-import { fields, policyFault, SandboxInput, SandboxPolicyInput } from '@codex-thread-bridge/core/threads'
+import {
+  absoluteFault,
+  fields,
+  policyFault,
+  SandboxInput,
+  SandboxPolicyInput,
+} from '@codex-thread-bridge/core/threads'
 import { Type, type Static } from 'typebox'
 
 const MANAGED = 'bridge-managed-retained'
@@ -42,7 +48,14 @@ export const Input = Type.Object(
 export type Input = Static<typeof Input>
 
 /** What the schema cannot say. */
-export const inputFault = ({ expected_sandbox_policy: policy, sandbox }: Input): InputFault | undefined =>
+export const inputFault = ({
+  source_repository,
+  destination,
+  expected_sandbox_policy: policy,
+  sandbox,
+}: Input): InputFault | undefined =>
+  absoluteFault('source_repository', source_repository, 'invalid_source_repository') ??
+  absoluteFault('destination', destination, 'invalid_destination') ??
   policyFault('expected_sandbox_policy', policy, sandbox)
 
 /** The policy of an input without a fault. */

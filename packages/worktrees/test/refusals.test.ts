@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { appendFile, chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import {
   createRepository,
   listing,
@@ -207,6 +209,18 @@ const refusals: readonly Refusal[] = [
     field: 'source_repository',
     says: /real path/,
   },
+  ...['config', 'HEAD', 'packed-refs'].map((file) => ({
+    name: `a source with a named pipe in place of ${file}`,
+    launch: async ({ root }: Repository) => {
+      const path = join(root, '.git', file)
+      await rm(path, { force: true })
+      await promisify(execFile)('mkfifo', [path])
+      return {}
+    },
+    code: 'invalid_source_repository',
+    field: 'source_repository',
+    says: new RegExp(`/\\.git/${file} is a named pipe, not a regular file`),
+  })),
   // Revision
   {
     name: 'a revision that is not local',
@@ -410,6 +424,26 @@ describe('a launch that is refused changes nothing', () => {
       expect([await listing(repository.directory), await threads()]).toEqual(before)
       if (typeof args.request_id === 'string')
         await expect(bridge.receipt(args.request_id)).rejects.toMatchObject({ code: 'unknown_request' })
+    } finally {
+      await repository.remove()
+    }
+  })
+
+  it('a project that the App Server does not have: nothing is made, and the receipt says so', async () => {
+    const repository = await createRepository()
+    try {
+      const launch = launchOf(repository, { app_server_project_id: 'no-such-project' })
+      const before = [await listing(repository.directory), await threads()]
+      expect(await bridge.call('create_worktree_thread', launch)).toMatchObject({
+        status: 'failed',
+        next: 'new_request_id',
+        error: { code: 'unknown_project' },
+        phase: 'validating',
+        worktree: { state: 'planned' },
+        recoveryRequired: false,
+        steps: [],
+      })
+      expect([await listing(repository.directory), await threads()]).toEqual(before)
     } finally {
       await repository.remove()
     }

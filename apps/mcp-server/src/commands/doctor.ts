@@ -1,6 +1,7 @@
 import { compose, ledgerPlaceOf } from '../compose.ts'
 import { jsonLog } from '../log.ts'
 import type { BridgeOptions } from '../options.ts'
+import { printable } from '../printable.ts'
 import { table } from '../table.ts'
 import { version } from '../version.ts'
 import { checkHome } from './doctor/check-home.ts'
@@ -29,7 +30,7 @@ const asText = (checks: readonly Check[]): string => {
   return checks
     .flatMap(({ next }, place) => [
       lines[place] ?? '',
-      ...(next === undefined ? [] : [`      next: ${next}`]),
+      ...(next === undefined ? [] : [`      next: ${printable(next)}`]),
     ])
     .join('\n')
 }

@@ -1,10 +1,11 @@
 import { asBridgeError, BridgeError } from '@codex-thread-bridge/core/contract'
 import type { Host } from '@codex-thread-bridge/core/host'
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { compose } from '../compose.ts'
+import { compose, stateDirOf } from '../compose.ts'
 import { jsonLog } from '../log.ts'
 import type { BridgeOptions } from '../options.ts'
+import { printableLines } from '../printable.ts'
 import { table } from '../table.ts'
 import { reportError, type Output } from './operations/output.ts'
 
@@ -42,12 +43,14 @@ const resultShape = Compile(
     workFolder: Maybe,
     startTime: Maybe,
     endTime: Maybe,
+    unreadBytes: Type.Optional(Type.Integer()),
     agentOutput: Type.Object({
       message: Type.Union([Str, Type.Null()]),
       error: Type.Optional(Type.Object({ kind: Str, message: Str })),
     }),
   }),
 )
+const Event = Type.Object({ kind: Str, ts: Str, text: Maybe, tool: Maybe, phase: Maybe, summary: Maybe })
 const peekShape = Compile(
   Type.Object({
     processes: Type.Array(
@@ -56,9 +59,7 @@ const peekShape = Compile(
         cursor: Type.Union([Str, Type.Null()]),
         truncated: Type.Boolean(),
         error: Type.Union([Str, Type.Null()]),
-        events: Type.Array(
-          Type.Object({ kind: Str, ts: Str, text: Maybe, tool: Maybe, phase: Maybe, summary: Maybe }),
-        ),
+        events: Type.Array(Event),
       }),
     ),
   }),
@@ -72,15 +73,20 @@ const named = (job: string): object => (/^\d+$/.test(job) ? { pid: Number(job) }
 const numberOf = (text: string | undefined): unknown =>
   text === undefined || text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text)
 
-/** Runs `act` with the jobs tools; resolves to the exit code. */
+/** Runs `act` with the jobs tools, `empty` where there is no job and nothing is to be made; resolves to the exit code. */
 const withJobs = async (
   options: BridgeOptions,
   output: Output,
   act: (host: Host) => Promise<void>,
+  empty: () => void,
 ): Promise<number> => {
-  const host = await compose({ ...options, plugins: ['jobs'] }, jsonLog(options.logLevel))
+  const jobs = { ...options.jobs, supervise: false }
+  const host = await compose({ ...options, plugins: ['jobs'], jobs }, jsonLog(options.logLevel))
   try {
-    await act(host)
+    // Loaded when it is needed: the server starts faster.
+    const { hasJobStore } = await import('@codex-thread-bridge/jobs')
+    if (hasJobStore(stateDirOf(options))) await act(host)
+    else empty()
     return 0
   } catch (error) {
     return reportError(asBridgeError(error), output)
@@ -89,15 +95,24 @@ const withJobs = async (
   }
 }
 
-const printCall = (
-  options: BridgeOptions,
-  output: Output,
-  call: { readonly tool: string; readonly args: object; readonly plain: (answer: unknown) => string },
-): Promise<number> =>
-  withJobs(options, output, async (host) => {
-    const answer = await host.call(call.tool, call.args)
+const noSuchJob = (job: string) => (): never => {
+  throw new BridgeError('unknown_job', `There is no job ${JSON.stringify(job)}.`)
+}
+
+interface Call {
+  readonly tool: string
+  readonly args: object
+  readonly plain: (answer: unknown) => string
+  /** The answer where there is no job. */
+  readonly empty: () => unknown
+}
+
+const printCall = (options: BridgeOptions, output: Output, call: Call): Promise<number> => {
+  const print = (answer: unknown): void =>
     console.log(output.json ? JSON.stringify(answer, null, 2) : call.plain(answer))
-  })
+  const act = async (host: Host): Promise<void> => print(await host.call(call.tool, call.args))
+  return withJobs(options, output, act, () => print(call.empty()))
+}
 
 const secondOf = (iso: string): string => iso.slice(0, 19).replace('T', ' ')
 
@@ -134,9 +149,10 @@ const shown = (answer: unknown): string => {
     ['ended', result.endTime && secondOf(result.endTime)],
     ['session', result.session_id],
     ['error', error && `${error.kind}: ${error.message}`],
+    ['unread', result.unreadBytes === undefined ? undefined : `${result.unreadBytes} bytes of its output`],
   ]
   const told = table(rows.flatMap(([name, value]) => (value ? [[name, value]] : [])))
-  return message === null ? told : `${told}\n\n${message}`
+  return message === null ? told : `${told}\n\n${printableLines(message)}`
 }
 
 export interface JobFilter {
@@ -150,10 +166,16 @@ export const listJobs = (options: BridgeOptions, filter: JobFilter, output: Outp
     tool: 'list_processes',
     args: { status: filter.status, limit: numberOf(filter.limit), cursor: filter.cursor },
     plain: listed,
+    empty: () => ({ processes: [], nextCursor: null }),
   })
 
 export const showJob = (options: BridgeOptions, job: string, output: Output): Promise<number> =>
-  printCall(options, output, { tool: 'get_result', args: { ...named(job), verbose: true }, plain: shown })
+  printCall(options, output, {
+    tool: 'get_result',
+    args: { ...named(job), verbose: true },
+    plain: shown,
+    empty: noSuchJob(job),
+  })
 
 const toldMessage = (answer: unknown): string => {
   const { message = '', status } = messageShape.Parse(answer)
@@ -170,6 +192,7 @@ export const killJob = (
     tool: 'kill_process',
     args: { ...named(job), grace_seconds: numberOf(grace) },
     plain: toldMessage,
+    empty: noSuchJob(job),
   })
 
 export interface CleanFlags {
@@ -187,9 +210,14 @@ export const cleanJobs = (options: BridgeOptions, flags: CleanFlags, output: Out
       delete_logs: flags.deleteLogs,
     },
     plain: toldMessage,
+    empty: () => ({ removed: 0, message: '0 jobs were removed.' }),
   })
 
 const SLICE_SECONDS = 10
+
+/** What a CLI prints can hold anything, its times too. */
+const lineOf = ({ kind, ts, text = '', tool = '', phase = '', summary = '' }: Static<typeof Event>): string =>
+  printableLines(`${secondOf(ts)}  ${kind === 'message' ? text : `[${tool} ${phase}] ${summary}`}`)
 
 /** What the agent says and does, from the begin; with `follow` until the job has ended. */
 export const tailJob = (
@@ -197,8 +225,8 @@ export const tailJob = (
   job: string,
   { follow = false }: { readonly follow?: boolean },
   output: Output,
-): Promise<number> =>
-  withJobs(options, output, async (host) => {
+): Promise<number> => {
+  const act = async (host: Host): Promise<void> => {
     const list = /^\d+$/.test(job) ? { pids: [Number(job)] } : { job_ids: [job] }
     for (let after = 'start'; ;) {
       const [found] = peekShape.Parse(
@@ -209,19 +237,11 @@ export const tailJob = (
           peek_time_sec: follow ? SLICE_SECONDS : 1,
         }),
       ).processes
-      if (found === undefined || found.cursor === null)
-        throw new BridgeError('unknown_job', `There is no job ${job}.`)
-      for (const event of found.events) {
-        const { kind, ts, text = '', tool = '', phase = '', summary = '' } = event
-        if (output.json) console.log(JSON.stringify(event))
-        else
-          console.log(
-            kind === 'message'
-              ? `${secondOf(ts)}  ${text}`
-              : `${secondOf(ts)}  [${tool} ${phase}] ${summary}`,
-          )
-      }
+      if (found === undefined || found.cursor === null) return noSuchJob(job)()
+      for (const event of found.events) console.log(output.json ? JSON.stringify(event) : lineOf(event))
       if (!found.truncated && (!follow || found.status !== 'running')) return
       after = found.cursor
     }
-  })
+  }
+  return withJobs(options, output, act, noSuchJob(job))
+}

@@ -1,5 +1,5 @@
 import { lstat, readdir } from 'node:fs/promises'
-import { listing, type Repository } from '@codex-thread-bridge/test-fixtures'
+import { listing, poll, type Repository } from '@codex-thread-bridge/test-fixtures'
 
 /** What can stand at a launch's destination: in words, and the `worktree.state` of a receipt that says so. */
 export const destinations = {
@@ -13,10 +13,14 @@ export const destinations = {
 } as const
 export type Destination = keyof typeof destinations
 
-const recordOf = async ({ git }: Repository, path: string): Promise<string | undefined> =>
-  (await git(['worktree', 'list', '--porcelain']))
-    .split('\n\n')
-    .find((record) => record.split('\n')[0] === `worktree ${path}`)
+/** Plain Git gives up on a record that a launch beside this one is just writing. */
+const recordOf = async ({ git }: Repository, path: string): Promise<string | undefined> => {
+  const records = await poll(() => git(['worktree', 'list', '--porcelain']), {
+    what: 'the records',
+    every: 25,
+  })
+  return records.split('\n\n').find((record) => record.split('\n')[0] === `worktree ${path}`)
+}
 
 /** What stands at a destination, as Git and the file system say. */
 export const standingAt = async (

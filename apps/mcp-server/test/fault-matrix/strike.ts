@@ -8,9 +8,17 @@ const onRequest = ({ lane, step }: Scene, action: FaultAction): FaultRule =>
 const onResponse = ({ lane, step }: Scene, action: FaultAction): FaultRule =>
   lane.proxy.on({ direction: 'to-client', kind: 'response', method: step.method, nth: step.nth }, action)
 
-/** The last step of a creation comes late on a busy machine. */
-const fired = (rule: FaultRule) =>
-  poll(() => rule.fired.length > 0, { what: 'the step to come', timeoutMs: 60_000, every: 20 })
+/** The last step of a creation comes late on a busy machine. A call that ends before its step says how. */
+const fired = async (rule: FaultRule, call?: Promise<Answer | undefined>): Promise<void> => {
+  let ended: Answer | undefined
+  void call?.then((answer) => (ended = answer))
+  const come = () => rule.fired.length > 0 || ended !== undefined
+  await poll(come, { what: 'the step to come', timeoutMs: 60_000, every: 20 })
+  if (rule.fired.length === 0)
+    throw new Error(
+      `the call ended before its step: ${JSON.stringify(ended !== undefined && 'receipt' in ended ? ended.receipt.error : ended)}`,
+    )
+}
 
 const call = ({ bridge, step, args }: Scene, signal?: AbortSignal): Promise<Answer> =>
   bridge.call(step.tool, args, signal)
@@ -50,7 +58,7 @@ const cancel: Strike = async (scene) => {
   const rule = onRequest(scene, 'withhold')
   const patience = new AbortController()
   const answer = call(scene, patience.signal).catch(() => undefined)
-  await fired(rule)
+  await fired(rule, answer)
   patience.abort()
   if ((await answer) !== undefined) throw new Error('a cancelled call was answered')
   rule.remove()
@@ -103,7 +111,7 @@ export const holdAtStep = async (scene: Scene): Promise<Held> => {
   const { lane, fault } = scene
   const rule = fault.endsWith('Unread') ? onRequest(scene, 'withhold') : onResponse(scene, 'withhold')
   const answer = call(scene).catch(() => undefined)
-  await fired(rule)
+  await fired(rule, answer)
   return {
     answer,
     forget: () => {

@@ -4,6 +4,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -30,9 +31,10 @@ const moveAway = ({ undo }: Site, path: string): void => {
 }
 
 /** The index of the new worktree, or of the source while there is none. */
-const lockIndex: Act = ({ repository }) => {
-  const own = join(repository.root, '.git/worktrees/there')
-  writeFileSync(join(existsSync(own) ? own : join(repository.root, '.git'), 'index.lock'), '')
+const lockIndex: Act = ({ repository, destination }) => {
+  const link = join(destination, '.git')
+  const own = existsSync(link) ? /^gitdir: (.*)$/m.exec(readFileSync(link, 'utf8'))?.[1] : undefined
+  writeFileSync(join(own ?? join(repository.root, '.git'), 'index.lock'), '')
 }
 
 const root = process.getuid?.() === 0

@@ -105,15 +105,16 @@ export const launchTable: Readonly<Record<PlaceName, Row>> = {
   },
   checkout: {
     ...under(
-      ['fails', 'gitMissing', 'indexLocked', 'sourceRemoved'],
+      // A file that could not be written whole is taken away again by Git.
+      ['fails', 'gitMissing', 'indexLocked', 'noSpace', 'sourceRemoved'],
       checkout.failed('git_failed', 'registered'),
     ),
     failsActed: checkout.failed('git_failed', 'whole'),
     hangs: checkout.failed('git_timeout', 'registered'),
     hangsActed: checkout.failed('git_timeout', 'whole'),
     gitTooOld: ONCE,
-    // Somebody else's file is not overwritten; without space a part may stand there.
-    ...under(['noSpace', 'appears'], checkout.failed('git_failed', 'changed')),
+    // Somebody else's file is not overwritten.
+    appears: checkout.failed('git_failed', 'changed'),
     readOnlyParent: OURS,
     parentSwapped: checkout.failed('destination_changed', 'registered'),
     ...under(['otherLaunch', 'cancelled'], accepted),

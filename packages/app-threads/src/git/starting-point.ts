@@ -1,7 +1,6 @@
-import { realpath } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { BridgeError } from '@codex-thread-bridge/core/contract'
-import { sourceCheckout, type Git, type SourceCheckout } from '@codex-thread-bridge/core/git'
+import { checkGitFiles, sourceCheckout, type Git, type SourceCheckout } from '@codex-thread-bridge/core/git'
 import type { StartingState } from '../create-target.ts'
 
 /** What a worktree is made from. */
@@ -17,19 +16,29 @@ export interface StartingPoint {
   readonly directory: string
 }
 
-/** The checkout that a directory is in. @throws BridgeError invalid_source_repository */
-export const checkoutAround = async (git: Git, path: string): Promise<SourceCheckout> => {
+/** How a tool names the directory that must be in a checkout, and what to do when it is in none. */
+export interface Wanted {
+  readonly field: string
+  readonly hint: string
+}
+
+/** The checkout that a directory, by its real path, is in. @throws BridgeError invalid_source_repository */
+export const checkoutAround = async (git: Git, path: string, wanted: Wanted): Promise<SourceCheckout> => {
+  await checkGitFiles(path)
   const { stdout, exitCode } = await git.run(['rev-parse', '--show-toplevel'], {
     cwd: path,
     exitCodes: [0, 128],
   })
   if (exitCode !== 0)
-    throw new BridgeError('invalid_source_repository', `The project is in no Git checkout: ${path}`, {
-      field: 'target.environment.type',
-      hint: 'Use environment {"type": "local"}.',
-    })
+    throw new BridgeError('invalid_source_repository', `${path} is in no Git checkout.`, wanted)
   return sourceCheckout(git, stdout.toString('utf8').replace(/\n$/, ''))
 }
+
+/** A repository without a commit has nothing to start from. */
+export const noCommit = (root: string): BridgeError =>
+  new BridgeError('unknown_revision', `The repository has no commit yet: ${root}`, {
+    hint: 'Make a first commit there.',
+  })
 
 /** The commit that a full name stands for, if there is one. */
 export const commitOf = async (git: Git, root: string, name: string): Promise<string | undefined> => {
@@ -57,11 +66,16 @@ const defaultCommit = async (git: Git, root: string): Promise<string> => {
     const commit = await commitOf(git, root, name)
     if (commit !== undefined) return commit
   }
-  throw new BridgeError('unknown_revision', `The repository has no commit yet: ${root}`)
+  throw noCommit(root)
 }
 
+const BRANCH_NAMES =
+  'A branch name has no blank, control character, "~", "^", ":", "?", "*", "[", "\\", ".." or "@{"; no part between slashes is empty, begins with "." or ends with ".lock"; the whole does not begin with "-", end with "." or be "HEAD" (git check-ref-format).'
+
+/** Whether `git branch` would take the name. */
 const isBranchName = async (git: Git, root: string, name: string): Promise<boolean> =>
   !name.startsWith('-') &&
+  name !== 'HEAD' &&
   (await git.run(['check-ref-format', `refs/heads/${name}`], { cwd: root, exitCodes: [0, 1] })).exitCode === 0
 
 const ofBranch = async (
@@ -73,6 +87,7 @@ const ofBranch = async (
   if (!(await isBranchName(git, root, branchName)))
     throw new BridgeError('unknown_revision', `${JSON.stringify(branchName)} is no name of a branch.`, {
       field,
+      hint: BRANCH_NAMES,
     })
   const revision = await commitOf(git, root, `refs/heads/${branchName}`)
   if (revision !== undefined) return { revision }
@@ -85,23 +100,22 @@ const ofBranch = async (
 }
 
 /**
- * What a worktree of a project is made from. Reads only.
- * @throws BridgeError invalid_source_repository, unknown_revision, git_*
+ * What a worktree is made from, for a directory in the source. Reads only.
+ * @throws BridgeError unknown_revision, git_*
  */
 export const startingPoint = async (
   git: Git,
-  path: string,
+  source: SourceCheckout,
+  cwd: string,
   state: StartingState | undefined,
 ): Promise<StartingPoint> => {
-  const cwd = await realpath(path)
-  const source = await checkoutAround(git, cwd)
   const directory = relative(source.root, cwd)
   const common = { source, directory, carry: state?.type === 'working-tree' }
   if (state?.type === 'branch') return { ...common, ...(await ofBranch(git, source.root, state)) }
   if (state === undefined) return { ...common, revision: await defaultCommit(git, source.root) }
   const head = await commitOf(git, source.root, 'HEAD')
   if (head !== undefined) return { ...common, revision: head }
-  throw new BridgeError('unknown_revision', `The repository has no commit yet: ${source.root}`)
+  throw noCommit(source.root)
 }
 
 /** A directory in a checkout, by its path from another one's root. */

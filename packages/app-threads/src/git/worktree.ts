@@ -9,6 +9,7 @@ import {
   inspectWorktree,
   reserveDestination,
   type Git,
+  type Reservation,
 } from '@codex-thread-bridge/core/git'
 import { carryChanges, type Carried } from './carry.ts'
 import type { StartingPoint } from './starting-point.ts'
@@ -63,16 +64,18 @@ export const makeWorktree = async (
   })
   const access = { cwd: source.root, roots: [path] }
   await ctx.receipt.checkpoint({ phase: 'creating', ...record({ state: 'planned' }) })
-  await ctx.step(
+  const destination = await ctx.step(
     'add_worktree',
     async () => {
       await checkDestination(path)
-      const destination = await reserveDestination(path)
-      await addWorktree(git, { source, destination, revision, reason: reasonOf(ctx.receipt.requestId) })
+      const reserved = await reserveDestination(path)
+      const reason = reasonOf(ctx.receipt.requestId)
+      await addWorktree(git, { source, destination: reserved, revision, reason })
+      return reserved
     },
     { access, record: () => record({ state: 'registered' }) },
   )
-  await ctx.step('check_out', () => fill(git, point, path), { access })
+  await ctx.step('check_out', () => fill(git, point, destination), { access })
   const carried = carry
     ? await ctx.step('carry_changes', () => carryChanges(git, { from: source.root, to: path }), { access })
     : undefined
@@ -83,8 +86,10 @@ export const makeWorktree = async (
   })
 }
 
-const fill = async (git: Git, { revision, newBranch }: StartingPoint, path: string): Promise<void> => {
-  await checkOut(git, { path }, revision)
+const fill = async (git: Git, point: StartingPoint, destination: Reservation): Promise<void> => {
+  const { source, revision, newBranch } = point
+  const { path } = destination
+  await checkOut(git, { source, destination, revision })
   if (newBranch === undefined) return
   await git.run(['branch', '--no-track', '--', newBranch, revision], { cwd: path, changes: true })
   await git.run(['symbolic-ref', 'HEAD', `refs/heads/${newBranch}`], { cwd: path, changes: true })

@@ -58,7 +58,8 @@ export class Handoff {
     const { earlier } = performing
     this.#ctx = ctx
     this.#with = performing
-    this.#journal = earlier?.journal ?? { ...plan, to: plan.to ?? '', stage: 'preparing' }
+    const { source: _source, to = '', ...planned } = plan
+    this.#journal = earlier?.journal ?? { ...planned, to, stage: 'preparing' }
   }
 
   /** @throws what kept the thread from being moved; undone as far as it can be */

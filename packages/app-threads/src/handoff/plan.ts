@@ -1,13 +1,14 @@
 import { realpath } from 'node:fs/promises'
 import { relative, sep } from 'node:path'
-import { BridgeError } from '@codex-thread-bridge/core/contract'
-import { nulFields, sourceCheckout, type Git } from '@codex-thread-bridge/core/git'
-import { checkoutAround, commitOf } from '../git/starting-point.ts'
+import { nulFields, sourceCheckout, type Git, type SourceCheckout } from '@codex-thread-bridge/core/git'
+import { checkoutAround, commitOf, noCommit } from '../git/starting-point.ts'
 import type { Direction } from './journal.ts'
 
 /** From where to where a thread's work goes. */
 export interface Plan {
   readonly direction: Direction
+  /** The checkout that the thread works in: `from` is its root. */
+  readonly source: SourceCheckout
   readonly from: string
   /** Undefined: a worktree that is to be made. */
   readonly to: string | undefined
@@ -31,11 +32,14 @@ const isBelow = (root: string, path: string): boolean => path.startsWith(root + 
  */
 export const planHandoff = async (git: Git, cwd: string, worktreesDir: string): Promise<Plan> => {
   const place = await realpath(cwd)
-  const { root: from } = await checkoutAround(git, place)
+  const source = await checkoutAround(git, place, {
+    field: 'threadId',
+    hint: 'Only a thread that works in a Git checkout can be handed off; this one stays where it is.',
+  })
+  const { root: from } = source
   const revision = await commitOf(git, from, 'HEAD')
-  if (revision === undefined)
-    throw new BridgeError('unknown_revision', `The repository has no commit yet: ${from}`)
-  const common = { from, revision, directory: relative(from, place) }
+  if (revision === undefined) throw noCommit(from)
+  const common = { source, from, revision, directory: relative(from, place) }
   const worktrees = await realpath(worktreesDir).catch(() => undefined)
   return worktrees !== undefined && isBelow(worktrees, from)
     ? { ...common, direction: 'worktree-to-local', to: await mainCheckout(git, from) }

@@ -62,11 +62,11 @@ export const errorCodes = {
   unknown_project: row(
     'new_request_id',
     'The App Server knows no project of that id.',
-    'Leave app_server_project_id out, or use the id of an existing project.',
+    'Use the id of a project that the App Server has, or name no project.',
   ),
   unsupported_target: row(
     'fix_call',
-    'The target is of a kind that only Codex Desktop can serve, such as a ChatGPT work in the cloud.',
+    'The target is of a kind that only Codex Desktop can serve: a ChatGPT work in the cloud, or another host.',
     'Use target.type "project" or "projectless".',
   ),
   unsupported_model: row(
@@ -82,7 +82,7 @@ export const errorCodes = {
   uncarried_changes: row(
     'inspect',
     'Uncommitted changes of a checkout cannot be carried into a worktree, or something wrote there meanwhile.',
-    'Commit what the message names, or leave it out with startingState "branch"; the source is unchanged.',
+    'Commit what the message names, or start from a commit alone; the source is unchanged.',
   ),
   handoff_running: row(
     'new_request_id',
@@ -128,8 +128,8 @@ export const errorCodes = {
   ),
   unknown_model: row(
     'fix_call',
-    'The model belongs to no CLI that this bridge runs.',
-    'Use one of the nearest names in the message, or see models; `agent` names the CLI.',
+    'The model belongs to no CLI that this bridge runs, or not to the one that `agent` names.',
+    'Do as the message says, or see models for the names of each agent.',
   ),
   cli_unavailable: row(
     'same_request_id',
@@ -305,7 +305,7 @@ export const errorCodes = {
   permission_profile_unavailable: row(
     'new_request_id',
     'The App Server does not allow the named permission profile.',
-    'Use one of the profiles in the message.',
+    'Use one of the profiles in the message; the operator’s own is set with --default-permissions.',
   ),
   not_sent: row(
     'new_request_id',
@@ -336,8 +336,8 @@ export const errorCodes = {
   // Git
   invalid_source_repository: row(
     'fix_call',
-    'The source is not the root of an existing checkout, given by its real path, that Git may read.',
-    'Pass the absolute real path of the root of a checkout (main or linked worktree).',
+    'The source is not the root of an existing checkout, given by its real path, whose Git files Git may read.',
+    'Use a checkout that Git can read (main or linked worktree), by the absolute real path of its root.',
   ),
   unknown_revision: row(
     'fix_call',

@@ -77,7 +77,7 @@ export interface MutationContext<U extends Method> extends ReadContext<U> {
   step<T>(name: string, act: () => Promise<T>, options?: StepOptions<T>): Promise<T>
   /**
    * Judges what later steps are going to do, before anything is looked at for them.
-   * @throws BridgeError ceiling_exceeded, escalation_refused
+   * @throws BridgeError ceiling_exceeded, escalation_refused, invalid_cwd
    */
   judge(what: string, access: StepAccess): Promise<void>
   /**
@@ -187,7 +187,15 @@ export interface MutationTool<I extends TObject, O extends TObject, U extends Me
 export interface InputFault {
   readonly field: string
   readonly message: string
-  readonly code?: 'invalid_arguments' | 'unsupported_sandbox_policy' | 'unsupported_target'
+  readonly code?:
+    | 'invalid_arguments'
+    | 'invalid_cwd'
+    | 'invalid_source_repository'
+    | 'invalid_destination'
+    | 'unsupported_sandbox_policy'
+    | 'unsupported_target'
+  /** What to do, where the code's own advice does not fit the tool. */
+  readonly hint?: string
 }
 
 /** What a host holds of a tool once its exact types are forgotten. */

@@ -124,17 +124,16 @@ export const reserveDestination = async (path: string): Promise<Reservation> => 
   }
 }
 
+export const destinationChanged = ({ path }: Reservation): BridgeError =>
+  new BridgeError('destination_changed', `The destination is not the directory that was made: ${path}`, {
+    details: { path },
+  })
+
 /**
  * Checks that the path still leads to the directory that we made.
  * @throws BridgeError destination_changed
  */
-export const checkReservation = async ({ path, device, inode }: Reservation): Promise<void> => {
-  if (await leadsTo(path, { dev: device, ino: inode })) return
-  throw new BridgeError(
-    'destination_changed',
-    `The destination is not the directory that was made: ${path}`,
-    {
-      details: { path },
-    },
-  )
+export const checkReservation = async (reservation: Reservation): Promise<void> => {
+  const { path, device, inode } = reservation
+  if (!(await leadsTo(path, { dev: device, ino: inode }))) throw destinationChanged(reservation)
 }

@@ -6,6 +6,7 @@ import { runProcess, type Ended } from './process.ts'
 import { isolatedCommand, isolation, startsNothing } from './isolation.ts'
 import { switchedOff } from './named-programs.ts'
 import { type Setting, settingsEnvironment } from './setting.ts'
+import { whileHalfWritten } from './half-written.ts'
 import { fields } from './text.ts'
 import { supportedVersion } from './version.ts'
 
@@ -18,6 +19,10 @@ export interface RunOptions {
   readonly input?: Uint8Array
   /** Exit codes that are answers; others are failures. Default: 0. */
   readonly exitCodes?: readonly number[]
+  /** A directory that the command finds open as its descriptor 3. */
+  readonly descriptor?: number
+  /** The Git directory to act on, with `cwd` as its working tree, instead of the one that `cwd` leads to. */
+  readonly gitDirectory?: string
   /** Whether the command changes something: its failure is `next: inspect`. Default: no. */
   readonly changes?: boolean
 }
@@ -70,14 +75,18 @@ export const createGit = (options: GitOptions): Git => {
     file: string,
     args: readonly string[],
     settings: readonly Setting[],
-    { cwd, signal, input }: RunOptions,
+    { cwd, signal, input, descriptor, gitDirectory }: RunOptions,
   ): Promise<Ended> =>
     runProcess(file, isolatedCommand(args), {
       cwd,
-      env: { ...environment, ...settingsEnvironment(settings) },
+      env: {
+        ...environment,
+        ...settingsEnvironment(settings),
+        ...(gitDirectory === undefined ? {} : { GIT_DIR: gitDirectory, GIT_WORK_TREE: '.' }),
+      },
       timeoutMs,
       maxStdout,
-      ...given({ signal, input }),
+      ...given({ signal, input, descriptor }),
     })
 
   const answerOf = (args: readonly string[], ended: Ended, options: RunOptions): GitAnswer => {
@@ -113,18 +122,22 @@ export const createGit = (options: GitOptions): Git => {
     options: RunOptions,
   ): Promise<readonly Setting[]> => {
     const args = ['config', '--list', '-z', '--name-only']
-    const reading = { ...looksIn(options.cwd, options), ...given({ changes: options.changes }) }
+    const { cwd, changes, descriptor, gitDirectory } = options
+    const reading = { ...looksIn(cwd, options), ...given({ changes, descriptor, gitDirectory }) }
     const { stdout } = answerOf(args, await start(file, args, settings, reading), reading)
     return switchedOff(fields(stdout))
   }
 
+  const run = async (args: readonly string[], options: RunOptions): Promise<GitAnswer> => {
+    const { file } = await program()
+    const settings = [...(options.settings ?? []), ...isolation]
+    const off = startsNothing(args) ? [] : await namedPrograms(file, settings, options)
+    return answerOf(args, await start(file, args, [...settings, ...off], options), options)
+  }
+
   return {
-    run: async (args, options) => {
-      const { file } = await program()
-      const settings = [...(options.settings ?? []), ...isolation]
-      const off = startsNothing(args) ? [] : await namedPrograms(file, settings, options)
-      return answerOf(args, await start(file, args, [...settings, ...off], options), options)
-    },
+    run: (args, options) =>
+      options.changes === true ? run(args, options) : whileHalfWritten(() => run(args, options)),
     version: async () => (await program()).version,
   }
 }

@@ -1,6 +1,8 @@
 export type { Setting } from './setting.ts'
 export { checkDestination, checkReservation, type Reservation, reserveDestination } from './destination.ts'
 export { createGit, type Git, type GitAnswer, type GitOptions, type Looking, type RunOptions } from './git.ts'
+export { checkGitFiles } from './git-files.ts'
+export { judgeSource } from './judge-source.ts'
 export { fields as nulFields } from './text.ts'
 export { localCommit } from './revision.ts'
 export { sourceCheckout, type SourceCheckout } from './source.ts'
@@ -10,6 +12,7 @@ export {
   checkOut,
   type InspectedWorktree,
   inspectWorktree,
+  lockedWorktree,
   type NewWorktree,
   type RegisteredWorktree,
   registeredWorktree,

@@ -1,4 +1,5 @@
 import { execa } from 'execa'
+import { given } from '../contract/given.ts'
 
 /** How a process ended. */
 export interface Ended {
@@ -17,6 +18,8 @@ export interface ProcessOptions {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly input?: Uint8Array
+  /** Of ours, open: the program and what it starts have it as their descriptor 3. */
+  readonly descriptor?: number
   readonly timeoutMs: number
   readonly maxStdout: number
   readonly signal?: AbortSignal
@@ -57,7 +60,14 @@ export const runProcess = async (
     reject: false,
     buffer: false,
     encoding: 'buffer',
-    ...(options.input === undefined ? { stdin: 'ignore' } : { input: options.input }),
+    stdio: [
+      options.input === undefined ? 'ignore' : 'pipe',
+      'pipe',
+      'pipe',
+      // execa takes every descriptor; its types end at 9.
+      ...(options.descriptor === undefined ? [] : [options.descriptor as 9]),
+    ],
+    ...given({ input: options.input }),
   })
 
   let stopped: Ended['stopped']

@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { BridgeError } from '../contract/errors.ts'
+import { checkGitFiles } from './git-files.ts'
 import { type Git, type Looking, looksIn } from './git.ts'
 import { lineIn, linesIn, pathOf } from './text.ts'
 
@@ -74,6 +75,7 @@ export const sourceCheckout = async (
   looking: Looking = {},
 ): Promise<SourceCheckout> => {
   await checkPath(path)
+  await checkGitFiles(path)
   return asking(path, async () => {
     const facts = ['rev-parse', '--is-bare-repository', '--is-inside-git-dir', '--show-object-format']
     const { stdout } = await git.run(facts, looksIn(path, looking))

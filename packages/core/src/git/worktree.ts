@@ -1,5 +1,11 @@
-import { checkReservation, type Reservation } from './destination.ts'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { BridgeError } from '../contract/errors.ts'
+import { given } from '../contract/given.ts'
+import { destinationChanged, type Reservation } from './destination.ts'
 import { type Git, type Looking, looksIn } from './git.ts'
+import { metHalfWritten, whileHalfWritten } from './half-written.ts'
+import { inReserved } from './pinned.ts'
 import { checkoutPaths, type SourceCheckout } from './source.ts'
 import { fields, pathOf } from './text.ts'
 
@@ -87,6 +93,18 @@ export const registeredWorktree = async (
 ): Promise<RegisteredWorktree | undefined> =>
   registeredAt(await recordsOf(git, source.root, looking), destination)
 
+/** What the source repository has on record under the reason of a lock, wherever it is. */
+export const lockedWorktree = async (
+  git: Git,
+  source: Pick<SourceCheckout, 'root'>,
+  reason: string,
+  looking: Looking = {},
+): Promise<RegisteredWorktree | undefined> => {
+  const records = await recordsOf(git, source.root, looking)
+  const record = records.find((each) => each.get('locked')?.toString('utf8') === reason)
+  return record && registeredFrom(record)
+}
+
 /** The first few paths of `git status --porcelain -z` without renames: `XY path` each. */
 const dirtyPaths = (answer: Buffer): readonly string[] =>
   [...fields(answer)].slice(0, PATHS_SHOWN).map((entry) => entry.toString('utf8', 3))
@@ -137,36 +155,73 @@ export interface NewWorktree {
 }
 
 /**
- * Registers the reserved directory as a locked worktree, detached at the revision, with no files yet.
+ * Registers the reserved directory as a locked worktree, detached at the revision, with no files yet. Where the system
+ * has a way through an open directory, Git names the record after it: `3`, `31` and so on.
  * @throws BridgeError git_failed, git_timeout, destination_changed (before or after: `next` tells)
  */
 export const addWorktree = async (
   git: Git,
   { source, destination, revision, reason }: NewWorktree,
 ): Promise<void> => {
-  await checkReservation(destination)
-  await git.run(
-    ['worktree', 'add', '--detach', '--lock', '--reason', reason, '--', destination.path, revision],
-    { cwd: source.root, changes: true },
-  )
-  await checkReservation(destination)
+  const add = (): Promise<unknown> =>
+    inReserved(destination, ({ path, descriptor }) =>
+      git.run(['worktree', 'add', '--detach', '--lock', '--reason', reason, '--', path, revision], {
+        cwd: source.root,
+        changes: true,
+        ...given({ descriptor }),
+      }),
+    )
+  await whileHalfWritten(async () => {
+    try {
+      await add()
+    } catch (error) {
+      // Git reads the records before it makes anything; what made something is not repeated.
+      if (metHalfWritten(error) && (await registeredWorktree(git, source, destination.path)) !== undefined)
+        throw new BridgeError('git_failed', 'git worktree add failed after it had registered the worktree', {
+          cause: error,
+        })
+      throw error
+    }
+  })
+}
+
+/** What the source keeps of the worktree at a path. The path itself is not asked: something else may stand there. */
+const gitDirectoryOf = async (commonDirectory: string, destination: Reservation): Promise<string> => {
+  const records = join(commonDirectory, 'worktrees')
+  const wanted = join(destination.path, '.git')
+  const names = await readdir(records).catch((error: NodeJS.ErrnoException) => {
+    const message = `The source's worktrees cannot be read (${String(error.code)}): ${records}`
+    throw new BridgeError('git_failed', message, { next: 'inspect' })
+  })
+  for (const name of names) {
+    const place = await readFile(join(records, name, 'gitdir'), 'utf8').catch(() => '')
+    if (place.trimEnd() === wanted) return join(records, name)
+  }
+  throw destinationChanged(destination)
+}
+
+export interface EmptyWorktree {
+  readonly source: Pick<SourceCheckout, 'commonDirectory'>
+  readonly destination: Reservation
+  readonly revision: string
 }
 
 /**
  * Writes the revision's files into a worktree that has none. Never over what stands there.
  * Patterns of a sparse source apply, since Git copies them to the new worktree. Submodules stay empty directories,
  * filtered files (LFS) stay as they are stored.
- * @throws BridgeError git_failed, git_timeout
+ * @throws BridgeError git_failed, git_timeout, destination_changed (before or after: `next` tells)
  */
-export const checkOut = async (
-  git: Git,
-  destination: Pick<Reservation, 'path'>,
-  revision: string,
-): Promise<void> => {
-  await git.run(['read-tree', '-m', '-u', '--no-recurse-submodules', revision], {
-    cwd: destination.path,
-    // As many of Git's own workers as there are cores; below some hundred files Git uses none.
-    settings: [['checkout.workers', '0']],
-    changes: true,
-  })
+export const checkOut = async (git: Git, { source, destination, revision }: EmptyWorktree): Promise<void> => {
+  const gitDirectory = await gitDirectoryOf(source.commonDirectory, destination)
+  await inReserved(destination, ({ path, descriptor }) =>
+    git.run(['read-tree', '-m', '-u', '--no-recurse-submodules', revision], {
+      cwd: path,
+      gitDirectory,
+      // As many of Git's own workers as there are cores; below some hundred files Git uses none.
+      settings: [['checkout.workers', '0']],
+      changes: true,
+      ...given({ descriptor }),
+    }),
+  )
 }

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { Compile } from 'typebox/compile'
 import { BridgeError } from '../contract/errors.ts'
 import type { Caller, StepAccess } from '../contract/tool.ts'
@@ -23,7 +24,7 @@ export interface AccessGate {
   /**
    * A method that starts, loads, feeds or sets an agent. What feeds one is judged on the environment that the App Server
    * reported for that thread in this very mutation.
-   * @throws BridgeError ceiling_exceeded, escalation_refused, self_target, environment_unseen
+   * @throws BridgeError ceiling_exceeded, escalation_refused, invalid_cwd, self_target, environment_unseen
    */
   checkMethod(method: Method, params: object): Promise<void>
   /**
@@ -31,7 +32,7 @@ export interface AccessGate {
    * @throws BridgeError ceiling_exceeded, escalation_refused, environment_unseen
    */
   checkThread(threadId: string): Promise<void>
-  /** Any other step that declares its access. @throws BridgeError ceiling_exceeded, escalation_refused */
+  /** Any other step that declares its access. @throws BridgeError ceiling_exceeded, escalation_refused, invalid_cwd */
   checkStep(name: string, access: StepAccess): Promise<void>
   /** What the answer to a method tells of a thread. */
   learn(method: Method, answer: unknown): void
@@ -55,6 +56,9 @@ export const accessGate = (ceiling: Ceiling, caller: Caller): AccessGate => {
     }
     if (ceiling.allowRoots.length === 0) return
     for (const directory of named.directories) {
+      // Where a relative one leads, nobody can tell.
+      if (!isAbsolute(directory))
+        throw new BridgeError('invalid_cwd', `${works} ${directory}: the path must be absolute.`)
       const refusal = refuseDirectory(ceiling, await realPathOf(directory))
       if (refusal !== undefined) throw refused(`${works} ${directory}`, refusal)
     }

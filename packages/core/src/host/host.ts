@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { AppServer } from '../contract/app-server.ts'
 import { BridgeError } from '../contract/errors.ts'
+import { given } from '../contract/given.ts'
 import { manifestOf, type Manifest } from '../contract/manifest.ts'
 import type { AnyTool, Clock, Limits, Log, Plugin } from '../contract/tool.ts'
 import type { LedgerPort } from '../ledger/port.ts'
@@ -144,8 +145,10 @@ export const createHost = (options: HostOptions): Host => {
       const { tool } = entry
       const input = entry.parse(args)
       const fault = tool.check?.(input)
-      if (fault !== undefined)
-        throw new BridgeError(fault.code ?? 'invalid_arguments', fault.message, { field: fault.field })
+      if (fault !== undefined) {
+        const { code = 'invalid_arguments', message, field, hint } = fault
+        throw new BridgeError(code, message, { field, ...given({ hint }) })
+      }
       if (tool.kind === 'mutation') {
         const receipt = await mutations.call({ ...entry, tool }, input, call)
         return tool.answer === undefined ? receipt : tool.answer(receipt)

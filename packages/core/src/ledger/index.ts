@@ -11,7 +11,7 @@ export { checkIntegrity } from './integrity.ts'
 export { openDatabase, type DatabaseOptions } from './database.ts'
 export { asLedgerErrors, ledgerError } from './ledger-error.ts'
 export { isAlive, processFacts, processOwner, type Liveness, type ProcessFacts } from './owner.ts'
-export { ensurePrivateDirectory, ensurePrivateFile, obstacleTo } from './private-file.ts'
+export { ensurePrivateDirectory, ensurePrivateFile, isPrivateDirectory, obstacleTo } from './private-file.ts'
 export { type LedgerPort, type LedgerRow, type ReceiptPage, type ReceiptQuery } from './port.ts'
 export { readAs } from './read-as.ts'
 export {

@@ -14,6 +14,19 @@ export const ensurePrivateDirectory = (directory: string): void => {
   refuseUnlessPrivate(directory, statSync(directory))
 }
 
+/**
+ * Whether there is a directory, which only this user can enter then; for who only looks.
+ * @throws BridgeError ledger_not_private, ledger_unavailable
+ */
+export const isPrivateDirectory = (directory: string): boolean => {
+  const obstacle = obstacleTo(directory)
+  if (obstacle !== undefined) throw unusable(directory, obstacle)
+  const stats = statSync(directory, { throwIfNoEntry: false })
+  if (stats === undefined) return false
+  refuseUnlessPrivate(directory, stats)
+  return true
+}
+
 /** What stands where a directory is or is to be made, in words; undefined when nothing does. */
 export const obstacleTo = (directory: string): string | undefined => {
   const path = nearestEntry(directory)

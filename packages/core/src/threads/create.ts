@@ -51,6 +51,17 @@ const expectedOf = (wanted: NewThread, access: RequestedAccess): ExpectedEnviron
 })
 
 /**
+ * Looks whether the App Server has the project of a thread: what makes something for the thread looks first.
+ * @throws BridgeError unknown_project
+ */
+export const checkProject = async (
+  ctx: MutationContext<'project/read'>,
+  projectId: string | undefined,
+): Promise<void> => {
+  if (projectId !== undefined) await ctx.call('project/read', { projectId })
+}
+
+/**
  * Makes a thread (contract: create_thread, steps 3 and 4). The receipt learns what it is and how it differs.
  * @throws BridgeError unknown_project, permission_profile_unavailable: nothing was made
  */
@@ -59,7 +70,7 @@ export const startThread = async (
   wanted: NewThread,
   allowedProfiles: AllowedProfiles,
 ): Promise<StartedThread> => {
-  if (wanted.projectId !== undefined) await ctx.call('project/read', { projectId: wanted.projectId })
+  await checkProject(ctx, wanted.projectId)
   const access = requestAccess(wanted.access, await allowedProfiles(ctx, wanted.cwd))
   const { config, ...form } = startParams(access)
   const settings = { ...config, ...given({ model_reasoning_effort: wanted.reasoningEffort }) }

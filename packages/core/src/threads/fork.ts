@@ -7,7 +7,7 @@ import { requestAccess, startParams, type AllowedProfiles, type WantedAccess } f
 import { newestRecord, recordOfReceipts, type EnvironmentRecord } from '../policy/recorded.ts'
 import { rolloutRecords } from '../policy/rollout.ts'
 import type { Thread } from '../protocol/items.ts'
-import { isSandboxPolicy } from '../protocol/sandbox.ts'
+import { isSandboxPolicy, plainPolicy } from '../protocol/sandbox.ts'
 import { makeDurable } from './create.ts'
 import { settingsOf } from './environment-settings.ts'
 import { findCreated, lastSent, type Looked } from './find.ts'
@@ -48,6 +48,28 @@ const accessOf = (recorded: EnvironmentRecord | undefined, otherwise: WantedAcce
     : otherwise
 }
 
+/** What the source was last known to have, and in which form a fork asks for it. @throws BridgeError permission_profile_unavailable */
+const asLastKnown = async (ctx: Forking, { source, otherwise, allowedProfiles }: Fork, cwd: string) => {
+  const recorded = newestRecord([
+    ...(await rolloutRecords(source.path)),
+    recordOfReceipts(ctx.receiptsOf(source.id)),
+  ])
+  const access = requestAccess(accessOf(recorded, otherwise), await allowedProfiles(ctx, cwd))
+  return { recorded, access }
+}
+
+/**
+ * Looks whether the App Server, the ceiling and the caller allow what a fork would ask for, where its source works: what
+ * makes something for the fork looks first.
+ * @throws BridgeError permission_profile_unavailable, ceiling_exceeded, escalation_refused
+ */
+export const checkFork = async (ctx: Forking, fork: Fork): Promise<void> => {
+  const { cwd } = fork.source
+  const { access } = await asLastKnown(ctx, fork, cwd)
+  // A profile of which no limits are known could allow anything.
+  await ctx.judge('The fork', { cwd, policy: access.policy ?? plainPolicy('danger-full-access') })
+}
+
 /** The running turn, which a fork leaves out: its history ends before it. */
 const runningTurn = async (ctx: Forking, threadId: string): Promise<string | undefined> => {
   const { data } = await listTurns(ctx, { threadId, limit: 1, itemsView: 'notLoaded' })
@@ -60,15 +82,11 @@ const runningTurn = async (ctx: Forking, threadId: string): Promise<string | und
  * @throws BridgeError permission_profile_unavailable: nothing was made; environment_mismatch: it was
  */
 export const forkThread = async (ctx: Forking, fork: Fork): Promise<string> => {
-  const { source, allowedProfiles, record = (made) => made } = fork
-  const recorded = newestRecord([
-    ...(await rolloutRecords(source.path)),
-    recordOfReceipts(ctx.receiptsOf(source.id)),
-  ])
+  const { source, record = (made) => made } = fork
   const cwd = fork.cwd ?? source.cwd
   // Those of the source would come along.
   const roots = fork.cwd === undefined ? {} : { runtimeWorkspaceRoots: [fork.cwd] }
-  const access = requestAccess(accessOf(recorded, fork.otherwise), await allowedProfiles(ctx, cwd))
+  const { recorded, access } = await asLastKnown(ctx, fork, cwd)
   const approvalPolicy = recorded?.approvalPolicy ?? 'never'
   const approvals = {
     approvalPolicy,

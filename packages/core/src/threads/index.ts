@@ -8,6 +8,7 @@ export {
   wantedAccess,
 } from './access-input.ts'
 export {
+  checkProject,
   createMethods,
   createThread,
   makeDurable,
@@ -17,10 +18,10 @@ export {
   type StartedThread,
 } from './create.ts'
 export { allRows } from './all-rows.ts'
-export { resolveCwd } from './cwd.ts'
+export { absoluteFault, resolveCwd } from './cwd.ts'
 export { deliverQueued, deliverTurn, type Delivered } from './deliver.ts'
 export { fields } from './fields.ts'
-export { forkMethods, forkThread, reconcileFork, type Fork } from './fork.ts'
+export { checkFork, forkMethods, forkThread, reconcileFork, type Fork } from './fork.ts'
 export { opaqueCursor, type OpaqueCursor } from './opaque-cursor.ts'
 export { reconcileCreation } from './reconcile-creation.ts'
 export { reconcileMessage } from './reconcile-message.ts'

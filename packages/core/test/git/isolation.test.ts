@@ -16,7 +16,7 @@ import {
   registeredWorktree,
   reserveDestination,
 } from '../../src/git/index.ts'
-import { gitOf, launch, refusal } from './support.ts'
+import { gitOf, launch, refusal, sourceOf } from './support.ts'
 
 describe('a hostile repository', () => {
   let hostile: HostileRepository
@@ -59,8 +59,15 @@ describe('a hostile repository', () => {
     await meet('directory')
     const reservation = await reserveDestination(destination)
     const { root, owed } = hostile
-    await addWorktree(git, { source: { root }, destination: reservation, revision: owed, reason: 'a test' })
-    const { code, message } = await refusal(checkOut(git, reservation, owed))
+    await addWorktree(git, {
+      source: sourceOf({ root }),
+      destination: reservation,
+      revision: owed,
+      reason: 'a test',
+    })
+    const { code, message } = await refusal(
+      checkOut(git, { source: sourceOf({ root }), destination: reservation, revision: owed }),
+    )
     expect(code).toBe('git_failed')
     expect(message).toMatch(/^git read-tree failed/)
     expect(await hostile.marks()).toEqual([])
@@ -71,7 +78,8 @@ describe('a hostile repository', () => {
     const { root: cwd, home, owed } = hostile
     const blob = await plainGit(['rev-parse', `${owed}:owed.txt`], { cwd, home })
     for (const env of [{ GIT_NO_LAZY_FETCH: '1' }, { GIT_ALLOW_PROTOCOL: 'none' }]) {
-      expect((await tryPlainGit(['cat-file', '-p', blob], { cwd, home, env })).exitCode).toBe(128)
+      // By its own words, or by SIGPIPE when what was to fetch for it has gone first.
+      expect((await tryPlainGit(['cat-file', '-p', blob], { cwd, home, env })).exitCode).not.toBe(0)
     }
     expect(await hostile.marks()).not.toContain('promisor.fetch')
     await tryPlainGit(['cat-file', '-p', blob], { cwd, home })

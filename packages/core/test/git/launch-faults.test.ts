@@ -20,7 +20,7 @@ import {
   type Reservation,
   reserveDestination,
 } from '../../src/git/index.ts'
-import { failure, gitOf, standInGit } from './support.ts'
+import { failure, gitOf, sourceOf, standInGit } from './support.ts'
 
 let repository: Repository
 beforeEach(async () => {
@@ -45,6 +45,9 @@ describe('a launch that fails half-way', () => {
       revision: repository.head,
       reason: 'a test',
     })
+
+  const fill = (by = git, revision = repository.head): Promise<void> =>
+    checkOut(by, { source: sourceOf(repository), destination: reservation, revision })
 
   it('because the source is gone, leaves the reserved directory alone', async () => {
     await rename(repository.root, join(repository.directory, 'moved'))
@@ -78,7 +81,7 @@ describe('a launch that fails half-way', () => {
   it('because a file stands where one is to be written, leaves that alone', async () => {
     await add()
     await writeFile(join(destination, 'read me.txt'), 'theirs')
-    const error = await failure(checkOut(git, reservation, repository.head))
+    const error = await failure(fill())
     expect(error).toMatchObject({ code: 'git_failed', next: 'inspect' })
     expect(error.message).toContain("Untracked working tree file 'read me.txt' would be overwritten")
     expect(await readFile(join(destination, 'read me.txt'), 'utf8')).toBe('theirs')
@@ -86,9 +89,10 @@ describe('a launch that fails half-way', () => {
 
   it('because the index is locked, can be seen for what it is', async () => {
     await add()
-    const lock = join(repository.root, '.git', 'worktrees', 'launched', 'index.lock')
+    const { gitDirectory } = await inspectWorktree(git, destination)
+    const lock = join(gitDirectory, 'index.lock')
     await writeFile(lock, '')
-    const error = await failure(checkOut(git, reservation, repository.head))
+    const error = await failure(fill())
     expect(error).toMatchObject({ code: 'git_failed', next: 'inspect', details: { exitCode: 128 } })
     expect(error.message).toContain("index.lock': File exists")
     expect(await inspectWorktree(git, destination)).toMatchObject({
@@ -97,7 +101,7 @@ describe('a launch that fails half-way', () => {
       head: repository.head,
     })
     await rm(lock)
-    await checkOut(git, reservation, repository.head)
+    await fill()
     expect(await inspectWorktree(git, destination)).toMatchObject({ clean: true })
   })
 
@@ -112,7 +116,7 @@ describe('a launch that fails half-way', () => {
     }
     const limited = createGit({ timeoutMs: 30_000, env })
     await addWorktree(limited, { source: repository, destination: reservation, revision, reason: 'a test' })
-    expect(await failure(checkOut(limited, reservation, revision))).toMatchObject({
+    expect(await failure(fill(limited, revision))).toMatchObject({
       code: 'git_failed',
       next: 'inspect',
     })
@@ -130,7 +134,9 @@ describe('a launch that fails half-way', () => {
       const revision = await repository.commit([{ path: 'large', content: Buffer.alloc(1_000_000, 'x') }])
       const full = await reserveDestination(join(disk, 'launched'))
       await addWorktree(git, { source: repository, destination: full, revision, reason: 'a test' })
-      const error = await failure(checkOut(git, full, revision))
+      const error = await failure(
+        checkOut(git, { source: sourceOf(repository), destination: full, revision }),
+      )
       expect(error).toMatchObject({ code: 'git_failed', next: 'inspect' })
       expect(String(error.details?.['stderrTail'])).toContain('unable to write file')
       expect(await inspectWorktree(git, full.path)).toMatchObject({

@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process'
 import { chown, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { createRepository, listing, type Repository } from '@codex-thread-bridge/test-fixtures'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Git, sourceCheckout } from '../../src/git/index.ts'
+import { checkGitFiles, type Git, sourceCheckout } from '../../src/git/index.ts'
 import { gitOf, refusal } from './support.ts'
 
 describe.each(['sha1', 'sha256'] as const)('the source checkout of a %s repository', (objectFormat) => {
@@ -131,5 +133,74 @@ describe('what is no source checkout', () => {
     expect(message).toContain('is not UTF-8')
     await rm(odd, { recursive: true })
     await other.remove()
+  })
+})
+
+describe('a Git file that would keep Git waiting', () => {
+  const notRun: Git = {
+    run: () => Promise.reject(new Error('Git was run')),
+    version: () => Promise.reject(new Error('Git was run')),
+  }
+  const replace = async (path: string): Promise<void> => {
+    await rm(path, { force: true })
+    await promisify(execFile)('mkfifo', [path])
+  }
+
+  it.each([
+    'HEAD',
+    'config',
+    'config.worktree',
+    'commondir',
+    'index',
+    'packed-refs',
+    'info/exclude',
+    'info/attributes',
+    'objects/info/alternates',
+  ])('%s is named before Git is run', async (name) => {
+    const repository = await createRepository()
+    const path = join(repository.root, '.git', name)
+    await replace(path)
+    expect(await refusal(sourceCheckout(notRun, repository.root))).toEqual({
+      code: 'invalid_source_repository',
+      message: `Git cannot read the repository: ${path} is a named pipe, not a regular file.`,
+    })
+    await repository.remove()
+  })
+
+  it('is found where a file .git and a shared Git directory lead, below the checkout and behind a link', async () => {
+    const repository = await createRepository()
+    const { root, directory } = repository
+    const linked = join(directory, 'linked')
+    await repository.git(['worktree', 'add', '--quiet', '--detach', linked])
+    await mkdir(join(linked, 'a/b'), { recursive: true })
+    const config = join(root, '.git/config')
+    await rename(config, join(directory, 'kept'))
+    await symlink('/dev/zero', config)
+    for (const place of [linked, join(linked, 'a/b'), join(root, '.git/refs')])
+      expect(await refusal(checkGitFiles(place))).toEqual({
+        code: 'invalid_source_repository',
+        message: `Git cannot read the repository: ${config} is a device, not a regular file.`,
+      })
+    await rm(config)
+    await symlink(join(directory, 'kept'), config)
+    await checkGitFiles(join(linked, 'a/b'))
+    const index = join(root, '.git/worktrees/linked/index')
+    await replace(index)
+    expect((await refusal(checkGitFiles(linked))).message).toContain(index)
+    await checkGitFiles(root)
+    await repository.remove()
+  })
+
+  it('is none that Git itself refuses, nor one of a directory that is no repository', async () => {
+    const repository = await createRepository()
+    const { root, directory } = repository
+    await rm(join(root, '.git/index'))
+    await mkdir(join(root, '.git/index'))
+    await checkGitFiles(root)
+    await mkdir(join(directory, 'none/.git'), { recursive: true })
+    await replace(join(directory, 'none/.git/config'))
+    await replace(join(directory, 'none/config'))
+    await checkGitFiles(join(directory, 'none'))
+    await repository.remove()
   })
 })

@@ -18,6 +18,12 @@ import {
 export const gitOf = ({ home }: Pick<Repository, 'home'>): Git =>
   createGit({ timeoutMs: 60_000, env: userEnvironment(home) })
 
+/** A test repository as the source of a worktree. */
+export const sourceOf = ({ root }: Pick<Repository, 'root'>) => ({
+  root,
+  commonDirectory: join(root, '.git'),
+})
+
 /** What a launch does with Git, one after the other; resolves to the source. */
 export const launch = async (
   git: Git,
@@ -30,7 +36,7 @@ export const launch = async (
   await checkDestination(destination)
   const reservation = await reserveDestination(destination)
   await addWorktree(git, { source, destination: reservation, revision, reason: 'a test' })
-  await checkOut(git, reservation, revision)
+  await checkOut(git, { source, destination: reservation, revision })
   return source
 }
 

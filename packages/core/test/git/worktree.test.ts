@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { lstat, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
@@ -16,7 +17,7 @@ import {
   reserveDestination,
   sourceCheckout,
 } from '../../src/git/index.ts'
-import { gitOf, launch } from './support.ts'
+import { gitOf, launch, sourceOf } from './support.ts'
 
 const repositories: Repository[] = []
 const repositoryWith = async (options: RepositoryOptions): Promise<Repository> => {
@@ -43,7 +44,13 @@ describe.each(['sha1', 'sha256'] as const)('a worktree of a %s repository', (obj
     expect(await inspectWorktree(git, destination)).toEqual({
       root: destination,
       head: repository.head,
-      gitDirectory: join(repository.root, '.git', 'worktrees', 'launched'),
+      // Named after the descriptor through which Git finds the directory.
+      gitDirectory: join(
+        repository.root,
+        '.git',
+        'worktrees',
+        existsSync('/proc/self/fd') ? '3' : 'launched',
+      ),
       commonDirectory: join(repository.root, '.git'),
       detached: true,
       locked: true,
@@ -267,7 +274,7 @@ describe('looking at a worktree', () => {
     const destination = await reserveDestination(join(repository.directory, 'launched'))
     const reason = 'codex-thread-bridge "42"\nkept ünïcode'
     await addWorktree(git, { source: repository, destination, revision: repository.head, reason })
-    await checkOut(git, destination, repository.head)
+    await checkOut(git, { source: sourceOf(repository), destination, revision: repository.head })
     expect(await inspectWorktree(git, destination.path)).toMatchObject({ locked: true, lockReason: reason })
   })
 })

@@ -64,7 +64,6 @@ describe('the allowed roots', () => {
       () => ({ cwd: `${allowed}/../ab`, sandbox: 'read-only' }),
       () => `${allowed}/../ab`,
     ],
-    ['a relative path', () => ({ cwd: 'a', sandbox: 'read-only' }), () => 'a'],
     ['a writable root beside them', () => ({ cwd: allowed, ...custom(outside) }), () => outside],
     [
       'a workspace root beside them',
@@ -77,6 +76,17 @@ describe('the allowed roots', () => {
       code: 'ceiling_exceeded',
       next: 'fix_call',
       message: `The new thread would work in ${named()}: this bridge works only in ${allowed} (--allow-root).`,
+    })
+    expect([called, rows]).toEqual([[], 0])
+  })
+
+  it('cannot be compared with a relative path, which is told as such', async () => {
+    const named = start({ cwd: 'a', sandbox: 'read-only' })
+    const { outcome, called, rows } = await run(named, { ceiling: below() })
+    expect(outcome).toMatchObject({
+      code: 'invalid_cwd',
+      next: 'fix_call',
+      message: 'The new thread would work in a: the path must be absolute.',
     })
     expect([called, rows]).toEqual([[], 0])
   })

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { UsageError, type BridgeOptions } from '../../options.ts'
+import { printable } from '../../printable.ts'
 import type { Output } from './output.ts'
 import { withLedger } from './with-ledger.ts'
 
@@ -11,6 +12,6 @@ export const backupOperations = (options: BridgeOptions, file: string, output: O
   return withLedger(options, output, async (ledger) => {
     const { operations, bytes } = await ledger.backup(path)
     const plain = `${path}: ${String(operations)} operations, ${String(bytes)} bytes, verified`
-    console.log(output.json ? JSON.stringify({ path, operations, bytes }, null, 2) : plain)
+    console.log(output.json ? JSON.stringify({ path, operations, bytes }, null, 2) : printable(plain))
   })
 }

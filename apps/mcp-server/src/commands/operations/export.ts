@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Entry } from '@codex-thread-bridge/core/ledger'
 import type { BridgeOptions } from '../../options.ts'
+import type { Output } from './output.ts'
 import { redact } from './redact.ts'
 import { withLedger } from './with-ledger.ts'
 
@@ -29,8 +30,9 @@ const hasLeft = (error: unknown): boolean =>
 export const exportOperations = (
   options: BridgeOptions,
   { withTexts = false }: ExportFlags,
+  output: Output,
 ): Promise<number> =>
-  withLedger(options, { json: false }, async (ledger) => {
+  withLedger(options, output, async (ledger) => {
     const lines = Readable.from(linesOf(ledger.all(), withTexts ? withoutOwner : redacted))
     try {
       await pipeline(lines, process.stdout, { end: false })

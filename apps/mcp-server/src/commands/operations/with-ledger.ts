@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
+import { dirname } from 'node:path'
 import { asBridgeError, BridgeError } from '@codex-thread-bridge/core/contract'
 import {
+  isPrivateDirectory,
   ledgerPlace,
   openLedger,
   otherLedgerPaths,
@@ -26,10 +28,15 @@ export class NoLedger extends BridgeError {
   }
 }
 
+/** What is missing where anybody could put it is told of as an opening would: the place is not private. */
+const requireOne = (path: string, files: readonly string[]): void => {
+  if (!isPrivateDirectory(dirname(path)) || !files.some((file) => existsSync(file))) throw new NoLedger(path)
+}
+
 /** The ledger, with what stands under other names taken over. @throws NoLedger when there is none under any name */
 export const openExisting = (place: LedgerPlace): Promise<SqliteLedger> => {
   const { path } = ledgerPlace(place)
-  if (![path, ...otherLedgerPaths(place)].some((file) => existsSync(file))) throw new NoLedger(path)
+  requireOne(path, [path, ...otherLedgerPaths(place)])
   return openLedger(place)
 }
 
@@ -45,7 +52,7 @@ export const withLedger = async (
   const place = placeOf(options)
   try {
     const { path } = ledgerPlace(place)
-    if (!existsSync(path)) throw new NoLedger(path)
+    requireOne(path, [path])
     const ledger = await openLedger({ ...place, importOthers: false })
     try {
       await act(ledger)
