@@ -4,6 +4,7 @@ import {
   checkDestination,
   checkOut,
   inspectWorktree,
+  judgeSource,
   localCommit,
   registeredWorktree,
   reserveDestination,
@@ -34,13 +35,17 @@ const about = async <T>(field: string, look: () => Promise<T>): Promise<T> => {
     return await look()
   } catch (error) {
     if (!BridgeError.is(error) || error.next !== 'fix_call') throw error
-    throw new BridgeError(error.code, error.message, { field, details: error.details ?? {} })
+    throw new BridgeError(error.code, error.message, {
+      field,
+      hint: error.hint,
+      details: error.details ?? {},
+    })
   }
 }
 
 /**
  * Looks whether the worktree can be made; changes nothing.
- * @throws BridgeError invalid_source_repository, unknown_revision, invalid_destination, destination_exists, git_*
+ * @throws BridgeError invalid_source_repository, ceiling_exceeded, unknown_revision, invalid_destination, destination_exists, git_*
  */
 export const planCheckout = async (
   ctx: MutationContext<Method>,
@@ -49,6 +54,7 @@ export const planCheckout = async (
 ): Promise<PlannedCheckout> => {
   const looking = { signal: ctx.signal }
   const source = await about('source_repository', () => sourceCheckout(git, input.source_repository, looking))
+  await judgeSource(ctx, source)
   const revision = await about('starting_revision', () =>
     localCommit(git, source, input.starting_revision, looking),
   )

@@ -1,5 +1,5 @@
 import { BridgeError, defineMutation, given, type MutationContext } from '@codex-thread-bridge/core/contract'
-import { judgeSource, type Git } from '@codex-thread-bridge/core/git'
+import type { Git } from '@codex-thread-bridge/core/git'
 import { receiptOutput, type Receipt } from '@codex-thread-bridge/core/ledger'
 import type { AllowedProfiles } from '@codex-thread-bridge/core/policy'
 import type { Method } from '@codex-thread-bridge/core/protocol'
@@ -171,7 +171,6 @@ export const createWorktreeThread = (git: Git, allowedProfiles: AllowedProfiles)
       if (fault !== undefined)
         throw new BridgeError('invalid_arguments', fault.message, { field: fault.field })
       const planned = await planCheckout(ctx, git, input)
-      await judgeSource(ctx, planned.source)
       await checkProject(ctx, input.app_server_project_id)
       await makeCheckout(ctx, git, planned, input)
       const threadId = await launch(ctx, input, allowedProfiles)

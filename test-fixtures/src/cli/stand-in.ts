@@ -24,6 +24,8 @@ export type Step =
       readonly pidFile: string
       readonly env?: object
     }
+  /** A command of the shell, waited for. */
+  | { readonly shell: string }
   | { readonly closeStdout: true }
   /** The environment and the arguments, as JSON, to the file. */
   | { readonly tellTo: string }
@@ -33,7 +35,7 @@ export type Step =
 export const standInPrompt = (...steps: readonly Step[]): string => JSON.stringify(steps)
 
 const PROGRAM = `#!${process.execPath}
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 if (process.argv.includes('--version')) {
@@ -68,6 +70,7 @@ const does = {
     child.unref()
     writeFileSync(pidFile, String(child.pid))
   },
+  shell: ({ shell }) => void spawnSync('/bin/sh', ['-c', shell], { stdio: ['ignore', 'inherit', 'inherit'] }),
   closeStdout: () => closeSync(1),
   tellTo: ({ tellTo }) => writeFileSync(tellTo, JSON.stringify({ env: process.env, args: process.argv.slice(2), cwd: process.cwd() })),
   exit: ({ exit }) => process.exit(exit),
