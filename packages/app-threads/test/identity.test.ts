@@ -16,8 +16,13 @@ describe('request ids from the identity of a call', () => {
   const by = (callIdentity: string) => ({
     caller: { threadId: '01a22d6c-ee00-7d30-84f1-a4cd16c32862', callIdentity },
   })
-  // A message that meets the turn of the one before is steered into it.
-  const sent = () => stage.world.proxy.sent('turn/start').length + stage.world.proxy.sent('turn/steer').length
+  const sent = () => stage.world.proxy.sent('turn/start').length
+  /** A message that meets no turn of the one before: it would be steered into that. */
+  const send = async (args: object, options?: ReturnType<typeof by>): Promise<unknown> => {
+    const answer = await stage.call('send_message_to_thread', args, options)
+    await stage.call('wait_threads', { targets: [{ threadId }] })
+    return answer
+  }
 
   it('replay a call that the host repeats, also through another bridge', async () => {
     const call = { threadId, prompt: 'once' }
