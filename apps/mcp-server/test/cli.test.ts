@@ -54,6 +54,17 @@ describe('is not understood: one line on stderr, nothing on stdout, exit 2', () 
     ],
     ['an unknown command', ['serv'], "codex-thread-bridge: unknown command 'serv'; see --help"],
     [
+      'an unknown command that controls the terminal',
+      ['\u001b[31mserv\u202e'],
+      "codex-thread-bridge: unknown command '\\u{1b}[31mserv\\u{202e}'; see --help",
+    ],
+    [
+      'an unknown command of a family that does',
+      ['jobs', '\u009b1m'],
+      "codex-thread-bridge: unknown command 'jobs \\u{9b}1m'; see --help",
+    ],
+    ['an unknown option that does', ['--\u001b[31mloud'], "error: unknown option '--\\u{1b}[31mloud'"],
+    [
       'a family of commands alone',
       ['operations'],
       'codex-thread-bridge: operations needs one of: list, show ID, reconcile ID|--all, backup FILE, export; see --help',

@@ -107,6 +107,15 @@ test('an absent socket fails, with the command that starts an App Server', async
   ])
 })
 
+test('what controls a terminal is shown as its code, in the next step too', async () => {
+  const path = join(place.path, 'red\u001b[31m.sock')
+  const { stdout } = await runBridge(['doctor', '--socket', path, '--state-dir', stateDir])
+  expect(stdout).toContain(
+    `\n      next: codex app-server --listen unix://'${join(place.path, 'red\\u{1b}[31m.sock')}'\n`,
+  )
+  expect(stdout).not.toContain('\u001b')
+})
+
 test('a file in the place of the socket fails, and says what it is', async () => {
   const path = join(place.path, 'file.sock')
   writeFileSync(path, 'not a socket')

@@ -1,4 +1,4 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ledgerPlace, openLedger, processOwner, type Receipt } from '@codex-thread-bridge/core/ledger'
 import { at, tempDir } from '@codex-thread-bridge/test-fixtures'
@@ -97,6 +97,18 @@ describe('export', () => {
     expect(linesOf(stdout)[1]).toEqual(answer)
   })
 
+  test('takes --json: the same lines, and an error as JSON', async () => {
+    const [plain, json] = [await operations('export'), await operations('export', '--json')]
+    expect(json).toEqual(plain)
+    const nowhere = ['--socket', where.socketPath, '--state-dir', join(place.path, 'elsewhere')]
+    const { code, stdout, stderr } = await runBridge([...nowhere, 'operations', 'export', '--json'])
+    expect({ code, stderr, error: at(JSON.parse(stdout), 'error.code') }).toEqual({
+      code: 1,
+      stderr: '',
+      error: 'ledger_unavailable',
+    })
+  })
+
   test('says so when there is no ledger, and makes none', async () => {
     const elsewhere = join(place.path, 'elsewhere')
     for (const command of [['export'], ['backup', join(place.path, 'none')]]) {
@@ -135,6 +147,33 @@ describe('export', () => {
     expect((await child).exitCode).toBe(0)
   }, 120_000)
 })
+
+test.each([
+  ['list'],
+  ['list', '--json'],
+  ['show', 'a'],
+  ['reconcile', '--all'],
+  ['export'],
+  ['backup', '/nowhere/copy'],
+])(
+  'operations %s refuses a state directory that is open to others, though it has no ledger',
+  async (...args) => {
+    const open = join(place.path, `open-${args.join('-').replaceAll('/', '')}`)
+    mkdirSync(open)
+    chmodSync(open, 0o777)
+    const { code, stdout, stderr } = await runBridge([
+      '--socket',
+      where.socketPath,
+      '--state-dir',
+      open,
+      'operations',
+      ...args,
+    ])
+    expect(code).toBe(1)
+    expect(stdout + stderr).toContain(`${open} has mode 0777`)
+    expect(readdirSync(open)).toEqual([])
+  },
+)
 
 describe('backup', () => {
   test('copies the ledger while a server has it open, and says what it holds', async () => {

@@ -19,13 +19,19 @@ const stoppedAs: Readonly<Record<StopReason, Pick<Ending, 'outcome' | 'reason'>>
   output_limit: { outcome: 'error', reason: 'Ended because its output grew above --jobs-max-output.' },
 }
 
+/** `reason`: the words of who stopped it, where there were any. */
+type Stopped = Pick<Job, 'stopReason'> & Partial<Pick<Job, 'reason'>>
+
 const whatBecame = (
-  job: Pick<Job, 'stopReason'>,
+  job: Stopped,
   cli: Cli,
   reading: Reading,
   { exit, rebooted, neverStarted }: Evidence,
 ): Pick<Ending, 'outcome' | 'reason'> => {
-  if (job.stopReason !== null) return stoppedAs[job.stopReason]
+  if (job.stopReason !== null) {
+    const { outcome, reason } = stoppedAs[job.stopReason]
+    return { outcome, reason: job.reason ?? reason }
+  }
   if (neverStarted) return { outcome: 'lost', reason: 'The bridge ended before it had started the process.' }
   if (exit === undefined && reading.closed === null) {
     const reason = rebooted
@@ -38,12 +44,7 @@ const whatBecame = (
 }
 
 /** How a job that runs no more has ended: our own stop first, then what its CLI said, then its exit status. */
-export const endingOf = (
-  job: Pick<Job, 'stopReason'>,
-  cli: Cli,
-  reading: Reading,
-  evidence: Evidence,
-): Ending => {
+export const endingOf = (job: Stopped, cli: Cli, reading: Reading, evidence: Evidence): Ending => {
   const { outcome, reason } = whatBecame(job, cli, reading, evidence)
   return {
     status: outcome === 'success' ? 'completed' : 'failed',

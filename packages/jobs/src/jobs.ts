@@ -3,35 +3,46 @@ import { existsSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { BridgeError, type Clock, type Log } from '@codex-thread-bridge/core/contract'
 import { ensurePrivateDirectory } from '@codex-thread-bridge/core/ledger'
-import { Compile } from 'typebox/compile'
 import { environmentOf } from './clis/environment.ts'
 import { clis } from './clis/index.ts'
 import { importReferenceJobs } from './import/reference-registry.ts'
 import { LiveJob } from './live-job.ts'
 import type { JobsOptions } from './options.ts'
 import { newJob, type NewRun } from './new-job.ts'
-import { Follower } from './output/follower.ts'
-import { newReading, Reading } from './output/reading.ts'
+import { Follower, type OnRead } from './output/follower.ts'
+import { JobOutputs } from './output/job-outputs.ts'
+import type { Reading } from './output/reading.ts'
 import { jobFiles, makeJobDirectory, outputFiles, removeJobFiles } from './process/job-files.ts'
 import { removeJobs, type Removed, type Unwanted } from './remove-jobs.ts'
 import { startJob } from './process/start-job.ts'
-import { stopTree, type Stopped } from './process/stop-tree.ts'
-import type { Job, StopReason } from './store/job.ts'
+import { nothing, stopLeftovers, stopTree, type Stopped } from './process/stop-tree.ts'
+import type { Job } from './store/job.ts'
 import { openJobStore, type JobStore } from './store/job-store.ts'
-import { Supervisor } from './supervisor.ts'
-import { lazily } from './lazily.ts'
+import { Supervisor, type Stop } from './supervisor.ts'
 
-const SETTLE_MS = 1_000
 const LEAST_FREE_BYTES = 512 * 1_048_576
 /** A start that is quick must not be slowed down by jobs that nobody asks for. */
 const ADOPT_AFTER_MS = 250
-
-const readingShape = lazily(() => Compile(Reading))
 
 /** How a tool names a job. */
 export interface JobName {
   readonly job_id?: string
   readonly pid?: number
+}
+
+/** What is known of a job's output. */
+export interface Told {
+  readonly reading: Reading
+  /** How many bytes of it are not read yet; 0 when all that is there was read. */
+  readonly unread: number
+}
+
+/** How a job stands after it was to be ended. */
+export interface Ended {
+  readonly job: Job
+  /** It had ended by itself; `stopped` is then what it had left behind. */
+  readonly before: boolean
+  readonly stopped: Stopped
 }
 
 /** All jobs of one state directory, as this process sees them. Opened when the first call needs it. */
@@ -40,6 +51,7 @@ export class Jobs {
   readonly #clock: Clock
   readonly #log: Log
   readonly #live = new Map<string, LiveJob>()
+  readonly #outputs: JobOutputs
   #store: Promise<JobStore> | undefined
   #open: JobStore | undefined
   #supervisor: Supervisor | undefined
@@ -50,6 +62,7 @@ export class Jobs {
     this.options = options
     this.#clock = clock
     this.#log = log
+    this.#outputs = new JobOutputs(options.stateDir, () => clock.now())
   }
 
   /** Jobs that an earlier bridge left running are looked after again, soon, without holding anything up. */
@@ -80,25 +93,15 @@ export class Jobs {
     })
   }
 
-  /** The job as it stands now. */
+  /** The job as it stands now, whether or not its output was read. */
   async settle(job: Job): Promise<Job> {
     return job.status === 'running' ? (await this.live(job)).look() : job
   }
 
-  /** Looks at every job that is written down as running; who has too much unread output is waited for so long only. */
-  async settleRunning(ms = SETTLE_MS): Promise<void> {
+  /** Looks at every job that is written down as running. */
+  async settleRunning(): Promise<void> {
     const store = await this.store()
-    await Promise.all(store.running().map((job) => this.settleWithin(job, ms)))
-  }
-
-  /** The job as it stands; after `ms` of reading its output, as far as it was read. */
-  async settleWithin(job: Job, ms: number): Promise<Job> {
-    if (job.status !== 'running') return job
-    const over = new AbortController()
-    const asItStands = this.#clock.sleep(ms, over.signal).then(() => job)
-    const settled = this.settle(job)
-    for (const each of [asItStands, settled]) each.catch(() => undefined)
-    return Promise.race([settled, asItStands]).finally(() => over.abort())
+    await Promise.all(store.running().map((job) => this.settle(job)))
   }
 
   /** The watched run of a job; for jobs that run. */
@@ -110,8 +113,10 @@ export class Jobs {
       store,
       stateDir: this.options.stateDir,
       now: () => this.#clock.now(),
-      reading: this.#savedReading(store, job.jobId) ?? newReading(),
-      onFault: (error) => this.#log('warn', 'job_not_read', { jobId: job.jobId, error: nameOf(error) }),
+      output: this.#outputs.of(store, job),
+      onFault: (error) => {
+        if (!this.#closed) this.#log('warn', 'job_not_read', { jobId: job.jobId, error: nameOf(error) })
+      },
     })
     const raced = this.#live.get(job.jobId)
     if (raced !== undefined) return raced
@@ -120,28 +125,28 @@ export class Jobs {
       if (seen.status === 'running') return
       live.close()
       this.#live.delete(job.jobId)
+      this.#release(job.jobId)
     })
     live.watch()
     return live
   }
 
-  /** What is known from the output of a job, read up to now. */
-  async reading(job: Job): Promise<Reading> {
-    const live = this.#live.get(job.jobId)
-    if (live !== undefined) return live.follower.reading
-    const store = await this.store()
-    const saved = this.#savedReading(store, job.jobId)
-    if (saved !== undefined) return saved
-    const follower = this.followerOf(job, newReading())
-    await follower.finish()
-    store.saveReading(job.jobId, follower.reading.offset, JSON.stringify(follower.reading))
-    return follower.reading
+  /** What is known from the output of a job, read up to now or for at most `ms`. */
+  async read(job: Job, ms: number): Promise<Told> {
+    const output = this.#outputs.of(await this.store(), job)
+    if (job.status !== 'running') output.endHere()
+    try {
+      const all = await output.read(ms)
+      return { reading: output.reading, unread: all ? 0 : output.size - output.reading.offset }
+    } finally {
+      if (job.status !== 'running') this.#release(job.jobId)
+    }
   }
 
   /** Reads the job's stdout from where a reading stands, apart from the shared one. */
-  followerOf(job: Job, reading: Reading, onLine?: ConstructorParameters<typeof Follower>[4]): Follower {
+  followerOf(job: Job, reading: Reading, onRead: OnRead): Follower {
     const { stdout } = outputFiles(this.options.stateDir, job)
-    return new Follower(stdout, clis[job.agent], reading, () => this.#clock.now(), onLine)
+    return new Follower(stdout, clis[job.agent], reading, () => this.#clock.now(), onRead)
   }
 
   /** Starts a job that outlives us. @throws BridgeError too_many_jobs, disk_low, job_not_started, ledger_* */
@@ -197,19 +202,17 @@ export class Jobs {
       throw new BridgeError('too_many_jobs', `${length} jobs run already; at most ${maxRunning} may.`)
   }
 
-  /** Ends every process of a job and tells how it stands then; nothing when it had ended. */
-  async stop(
-    job: Job,
-    reason: StopReason,
-    graceMs: number,
-  ): Promise<{ readonly job: Job; readonly stopped: Stopped | undefined }> {
+  /** Ends every process of a job, and tells how it stands then; of one that had ended, what it left behind. */
+  async stop(job: Job, { reason, words }: Stop, graceMs: number): Promise<Ended> {
     const store = await this.store()
     const now = await this.settle(job)
-    if (now.status !== 'running') return { job: now, stopped: undefined }
-    store.requestStop(job.jobId, reason, this.#clock.now() / 1_000)
-    const { stopSignal } = clis[job.agent]
-    const stopped = await stopTree(now, { stopSignal, graceMs })
-    return { job: await this.settle(now), stopped }
+    if (now.status !== 'running')
+      return { job: now, before: true, stopped: await stopLeftovers(now, graceMs) }
+    // Its CLI has ended within the limits: only its output is to be read.
+    if (now.exitCode !== null && reason !== 'cancelled') return { job: now, before: true, stopped: nothing }
+    store.requestStop(job.jobId, reason, this.#clock.now() / 1_000, words)
+    const stopped = await stopTree(now, { stopSignal: clis[job.agent].stopSignal, graceMs })
+    return { job: await this.settle(now), before: false, stopped }
   }
 
   /** Forgets jobs that have ended. */
@@ -222,13 +225,19 @@ export class Jobs {
     return this.#clock.now()
   }
 
-  /** Lets go of everything here; the jobs go on. */
-  close(): void {
+  /** Whether everything here was let go of. */
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** Lets go of everything here; the jobs go on. Resolves when nothing is open any more. */
+  async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#adoption)
     this.#supervisor?.close()
     for (const live of this.#live.values()) live.close()
     this.#live.clear()
+    await this.#outputs.close()
     this.#open?.close()
   }
 
@@ -253,18 +262,14 @@ export class Jobs {
           () => undefined,
         )
       },
-      stop: (job, reason, graceMs) => this.stop(job, reason, graceMs),
+      stop: (job, stop, graceMs) => this.stop(job, stop, graceMs),
     })
-    this.#supervisor.wake()
+    if (this.options.supervise !== false) this.#supervisor.wake()
     return store
   }
 
-  #savedReading(store: JobStore, jobId: string): Reading | undefined {
-    const text = store.reading(jobId)
-    if (text === undefined) return undefined
-    const saved: unknown = JSON.parse(text)
-    // A reading of another version is made again from the output.
-    return readingShape().Check(saved) ? saved : undefined
+  #release(jobId: string): void {
+    this.#outputs.release(jobId).catch(() => undefined)
   }
 
   #neverRan(store: JobStore, jobId: string): void {

@@ -3,7 +3,8 @@ import { isAlive, Owner, processOwner } from '@codex-thread-bridge/core/ledger'
 import { Compile } from 'typebox/compile'
 import { clis } from './clis/index.ts'
 import { endingOf } from './ending.ts'
-import { Follower } from './output/follower.ts'
+import type { JobOutput } from './output/job-output.ts'
+import { readEnd } from './output/read-end.ts'
 import type { Reading } from './output/reading.ts'
 import { readExitStatus, readNumber } from './process/exit-status.ts'
 import { jobFiles, type JobFiles } from './process/job-files.ts'
@@ -14,7 +15,10 @@ import type { Job } from './store/job.ts'
 import type { JobStore } from './store/job-store.ts'
 import { lazily } from './lazily.ts'
 
-const SAVE_EVERY_MS = 2_000
+/** The output is read on in pieces of so long. */
+const READ_MS = 1_000
+/** An output that takes longer to be read is judged by its end alone. */
+const JUDGE_MS = 500
 
 const owner = lazily(() => Compile(Owner))
 
@@ -25,36 +29,37 @@ export interface LiveJobParts {
   readonly store: JobStore
   readonly stateDir: string
   readonly now: () => number
-  readonly reading: Reading
+  readonly output: JobOutput
   /** Something that a look found out went wrong in the background. */
   readonly onFault: (error: unknown) => void
 }
 
 /**
  * A job that runs, as this process sees it: its output is read as it grows, and its end is noticed by whoever looks
- * first, of all the processes on the store. Nothing here belongs to the process that started it.
+ * first, of all the processes on the store. How it stands is known whether or not its output was read. Nothing here
+ * belongs to the process that started it.
  */
 export class LiveJob {
   readonly jobId: string
-  readonly follower: Follower
+  readonly #agent: Job['agent']
   readonly #parts: LiveJobParts
   readonly #files: JobFiles
   readonly #listeners = new Set<(job: Job) => void>()
   #watcher: FSWatcher | undefined
   #looking: Promise<Job> | undefined
   #again = false
-  #savedAt = 0
-  #savedOffset: number
+  #reading = false
+  #more = false
+  #closed = false
 
   constructor(job: Pick<Job, 'jobId' | 'agent'>, parts: LiveJobParts) {
     this.jobId = job.jobId
+    this.#agent = job.agent
     this.#parts = parts
     this.#files = jobFiles(parts.stateDir, job.jobId)
-    this.follower = new Follower(this.#files.stdout, clis[job.agent], parts.reading, parts.now)
-    this.#savedOffset = parts.reading.offset
   }
 
-  /** Called when the output has grown, and when the job has ended. Returns the unsubscribe. */
+  /** Called when output was read, and when the job has ended. Returns the unsubscribe. */
   subscribe(listener: (job: Job) => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
@@ -64,8 +69,10 @@ export class LiveJob {
   watch(): void {
     if (this.#watcher !== undefined) return
     try {
-      this.#watcher = watch(this.#files.directory, { persistent: false }, () => this.glance())
-      this.#watcher.on('error', () => this.close())
+      this.#watcher = watch(this.#files.directory, { persistent: false }, (_event, name) =>
+        name === 'stdout.log' ? this.#readOn() : this.glance(),
+      )
+      this.#watcher.on('error', () => this.#unwatch())
     } catch {
       // No watch to be had: the supervisor looks all the same.
     }
@@ -80,13 +87,13 @@ export class LiveJob {
     this.look().catch(this.#parts.onFault)
   }
 
-  /** The job as it stands, its output read up to now; one look at a time. */
+  /** The job as it stands; one look at a time. */
   async look(): Promise<Job> {
     while (this.#looking !== undefined) await this.#looking.catch(() => undefined)
     this.#looking = this.#look()
     try {
       const job = await this.#looking
-      for (const listener of [...this.#listeners]) listener(job)
+      this.#tell(job)
       return job
     } finally {
       this.#looking = undefined
@@ -98,23 +105,37 @@ export class LiveJob {
   }
 
   close(): void {
+    this.#closed = true
+    this.#unwatch()
+  }
+
+  #unwatch(): void {
     this.#watcher?.close()
     this.#watcher = undefined
   }
 
+  #tell(job: Job): void {
+    for (const listener of [...this.#listeners]) listener(job)
+  }
+
   async #look(): Promise<Job> {
-    const { store } = this.#parts
-    const before = store.get(this.jobId)
-    if (before === undefined) throw new Error(`job ${this.jobId} was removed while it ran`)
+    const { store, output } = this.#parts
+    const before = this.#stored()
     if (before.status !== 'running') return before
     const standing = await this.#standing(before)
     if (standing === 'running') {
-      await this.follower.catchUp()
-      this.#save()
+      this.#readOn()
       return store.get(this.jobId) ?? before
     }
-    await this.follower.finish()
-    return this.#end(standing === 'never_started')
+    output.endHere()
+    if (standing === 'never_started') return this.#end(output.reading, true)
+    return this.#judge()
+  }
+
+  #stored(): Job {
+    const job = this.#parts.store.get(this.jobId)
+    if (job === undefined) throw new Error(`job ${this.jobId} was removed while it ran`)
+    return job
   }
 
   async #standing(job: Job): Promise<Standing> {
@@ -141,31 +162,58 @@ export class LiveJob {
     return 'running'
   }
 
-  #end(neverStarted: boolean): Job {
-    const { store } = this.#parts
-    const { reading } = this.follower
-    // Asked again: a stop may have been asked for while we read.
-    const job = store.get(this.jobId)
-    if (job === undefined) throw new Error(`job ${this.jobId} was removed while it ran`)
+  /** Its process has ended: how, is known from what ended it, from its output, or from the end of a large output. */
+  async #judge(): Promise<Job> {
+    const { output } = this.#parts
+    const { reading } = output
+    if (this.#stored().stopReason !== null || (await output.read(JUDGE_MS))) return this.#end(reading)
+    const last = await readEnd(this.#files.stdout, clis[this.#agent], reading, output.size)
+    const job = this.#stored()
+    if (last !== undefined || job.stopReason !== null) return this.#end(last ?? reading)
+    this.#readOn()
     const exit = readExitStatus(this.#files.exit)
-    const ending = endingOf(job, clis[job.agent], reading, {
+    const reason = 'Its CLI has ended; all of its output has to be read to tell how.'
+    return { ...job, exitCode: exit?.exitCode ?? null, signal: exit?.signal ?? null, reason }
+  }
+
+  #end(said: Reading, neverStarted = false): Job {
+    const { store, output, now } = this.#parts
+    // Asked again: a stop may have been asked for while we read.
+    const job = this.#stored()
+    const exit = readExitStatus(this.#files.exit)
+    const ending = endingOf(job, clis[job.agent], said, {
       exit,
       neverStarted,
       rebooted: job.bootId !== null && job.bootId !== processOwner().bootId,
-      endedAt: exit === undefined ? this.#parts.now() / 1_000 : statSync(this.#files.exit).mtimeMs / 1_000,
+      endedAt: exit === undefined ? now() / 1_000 : statSync(this.#files.exit).mtimeMs / 1_000,
     })
-    // In this order: what is ended is never read again.
-    store.saveReading(this.jobId, reading.offset, JSON.stringify(reading))
+    // In this order: where the output of what has ended ends is known.
+    output.saveNow()
     store.finish(this.jobId, ending)
     return store.get(this.jobId) ?? job
   }
 
-  #save(): void {
-    const { store, now } = this.#parts
-    const { reading } = this.follower
-    if (reading.offset === this.#savedOffset || now() - this.#savedAt < SAVE_EVERY_MS) return
-    store.saveReading(this.jobId, reading.offset, JSON.stringify(reading))
-    this.#savedOffset = reading.offset
-    this.#savedAt = now()
+  /** Reads in the background what has come, and tells of it. */
+  #readOn(): void {
+    this.#more = true
+    if (this.#reading) return
+    this.#reading = true
+    this.#readAll()
+      .catch(this.#parts.onFault)
+      .finally(() => (this.#reading = false))
+  }
+
+  async #readAll(): Promise<void> {
+    const { store, output } = this.#parts
+    while (this.#more && !this.#closed) {
+      this.#more = false
+      const all = await output.read(READ_MS)
+      if (this.#closed) return
+      if (!all) this.#more = true
+      const job = store.get(this.jobId)
+      if (job !== undefined) this.#tell(job)
+      // What had ended could not be judged before.
+      if (all && output.reading.end !== undefined) this.glance()
+    }
   }
 }

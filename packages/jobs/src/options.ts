@@ -20,6 +20,8 @@ export interface JobsOptions {
   readonly maxRunning: number
   /** Bytes of stdout and stderr of one job. */
   readonly maxOutputBytes: number
+  /** False: jobs over their limits are left to the bridges that serve; for commands that only look. */
+  readonly supervise?: boolean
 }
 
 /** What holds where the operator sets nothing. */

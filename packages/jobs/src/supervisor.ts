@@ -9,6 +9,12 @@ const GRACE_MS = 10_000
 /** The longest grace, and what follows it. */
 const LONGEST_STOP_MS = 45_000
 
+/** Why a job is ended; the words where there are more to say than the reason. */
+export interface Stop {
+  readonly reason: StopReason
+  readonly words?: string
+}
+
 export interface SupervisorParts {
   readonly stateDir: string
   readonly maxOutputBytes: number
@@ -17,7 +23,7 @@ export interface SupervisorParts {
   readonly running: () => readonly Job[]
   /** Looks whether it still runs. */
   readonly look: (job: Job) => void
-  readonly stop: (job: Job, reason: StopReason, graceMs: number) => Promise<unknown>
+  readonly stop: (job: Job, stop: Stop, graceMs: number) => Promise<unknown>
 }
 
 /**
@@ -65,26 +71,29 @@ export class Supervisor {
 
   #check(job: Job): void {
     this.#parts.look(job)
-    const reason = this.#abandoned(job) ?? this.#overLimit(job)
-    if (reason === undefined || this.#stopping.has(job.jobId)) return
+    const stop = this.#abandoned(job) ?? this.#overLimit(job)
+    if (stop === undefined || this.#stopping.has(job.jobId)) return
     this.#stopping.add(job.jobId)
     this.#parts
-      .stop(job, reason, GRACE_MS)
-      .catch(() => this.#parts.log('warn', 'job_not_stopped', { jobId: job.jobId, reason }))
+      .stop(job, stop, GRACE_MS)
+      .catch(() => this.#parts.log('warn', 'job_not_stopped', { jobId: job.jobId, reason: stop.reason }))
       .finally(() => this.#stopping.delete(job.jobId))
   }
 
   /** Whoever wanted to end it must have died meanwhile. */
-  #abandoned({ stopReason, stopAt }: Job): StopReason | undefined {
+  #abandoned({ stopReason, stopAt }: Job): Stop | undefined {
     if (stopReason === null || stopAt === null) return undefined
-    return this.#parts.now() > stopAt * 1_000 + LONGEST_STOP_MS ? stopReason : undefined
+    return this.#parts.now() > stopAt * 1_000 + LONGEST_STOP_MS ? { reason: stopReason } : undefined
   }
 
-  #overLimit({ jobId, createdAt, timeoutMs, stopReason }: Job): StopReason | undefined {
+  #overLimit({ jobId, createdAt, timeoutMs, stopReason }: Job): Stop | undefined {
     if (stopReason !== null) return undefined
     const { now, maxOutputBytes, stateDir } = this.#parts
-    if (timeoutMs !== null && now() >= createdAt * 1_000 + timeoutMs) return 'timed_out'
+    if (timeoutMs !== null && now() >= createdAt * 1_000 + timeoutMs) return { reason: 'timed_out' }
     const { stdout, stderr } = jobFiles(stateDir, jobId)
-    return fileSize(stdout) + fileSize(stderr) > maxOutputBytes ? 'output_limit' : undefined
+    const bytes = fileSize(stdout) + fileSize(stderr)
+    if (bytes <= maxOutputBytes) return undefined
+    const words = `Ended because its output grew to ${bytes} bytes, above the limit of ${maxOutputBytes} bytes: raise --jobs-max-output.`
+    return { reason: 'output_limit', words }
   }
 }

@@ -205,6 +205,17 @@ describe('the operator’s ceiling holds for jobs, before anything is looked at'
       ceiling({ allowRoots: ['/elsewhere'] }),
     ))
 
+  it('--allow-root does not judge a relative path: it must be absolute', () =>
+    withJobs(
+      (jobs) =>
+        expect(jobs.call('run', { workFolder: 'work', agent: 'codex', prompt: 'x' })).rejects.toMatchObject({
+          code: 'invalid_cwd',
+          field: 'workFolder',
+          message: '`workFolder` must be an absolute path: work',
+        }),
+      ceiling({ allowRoots: ['/elsewhere'] }),
+    ))
+
   it('--no-network: no full access', () =>
     withJobs(
       (jobs) =>

@@ -151,16 +151,24 @@ it('a job is ended when its timeout_seconds are over', () =>
     })
   }))
 
-it('a job whose output grows above the limit is ended, and says why', () =>
+it('a job whose output grows above the limit is ended, and its error says which limit, and what raises it', () =>
   withJobs(
     async (jobs) => {
       const jobId = await jobs.run(
-        standInPrompt({ fill: 5_000_000, line: 'x'.repeat(99) + '\n' }, { sleep: 60_000 }),
+        standInPrompt(
+          { print: '{"type":"error","message":"of the CLI"}\n' },
+          { fill: 5_000_000, line: 'x'.repeat(99) + '\n' },
+          { sleep: 60_000 },
+        ),
       )
+      const words = expect.stringMatching(
+        /^Ended because its output grew to \d{7} bytes, above the limit of 1000000 bytes: raise --jobs-max-output\.$/,
+      ) as unknown
       expect(await jobs.ended(jobId)).toMatchObject({
         status: 'failed',
         outcome: 'error',
-        reason: 'Ended because its output grew above --jobs-max-output.',
+        reason: words,
+        agentOutput: { error: { kind: 'output_limit', message: words } },
       })
     },
     { jobs: { maxOutputBytes: 1_000_000 } },

@@ -120,7 +120,7 @@ const writeBig = async (steps: readonly Step[]): Promise<string> => {
   return path
 }
 
-const growthOf = async (act: () => Promise<void>): Promise<number> => {
+const growthOf = async (act: () => Promise<unknown>): Promise<number> => {
   const before = process.memoryUsage().rss
   let peak = before
   const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 5)

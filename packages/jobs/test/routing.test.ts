@@ -55,6 +55,22 @@ describe('what is not known is refused', () => {
     ])
   })
 
+  it.each([
+    ['codex', 'claude-ultra', 'Codex does not have it; the nearest name is codex-ultra.'],
+    ['claude', 'codex-ultra', 'Claude Code does not have it; the nearest name is claude-ultra.'],
+    ['codex', ' gpt-5.5', 'Codex does not have it; the nearest name is gpt-5.5.'],
+    ['claude', 'sonnet 5', 'Claude Code does not have it; the nearest name is sonnet.'],
+    ['codex', 'sonnet 5', 'Codex does not have it; the nearest name is codex.'],
+    ['opencode', 'codex-ultra', 'OpenCode takes PROVIDER/MODEL, or oc-PROVIDER/MODEL.'],
+    ['forge', 'claude-ultra', 'Forge has no choice of models: leave `model` out.'],
+  ] as const)('one that %s does not take, with the nearest that it does: %s', (agent, model, words) => {
+    expect(refusal({ agent, model })).toEqual([
+      'unknown_model',
+      'model',
+      `Unknown model ${JSON.stringify(model)}. ${words}`,
+    ])
+  })
+
   it('gemini, which was discontinued', () => {
     expect(refusal({ model: 'Gemini-3' })).toEqual([
       'unknown_model',

@@ -66,8 +66,10 @@ const peekShape = Compile(
 )
 const messageShape = Compile(Type.Object({ message: Maybe, status: Maybe }))
 
+const isPid = (job: string): boolean => /^\d+$/.test(job)
+
 /** A job by its id, or by the pid of its newest job. */
-const named = (job: string): object => (/^\d+$/.test(job) ? { pid: Number(job) } : { job_id: job })
+const named = (job: string): object => (isPid(job) ? { pid: Number(job) } : { job_id: job })
 
 /** What is not a number stays as it is, for the tool to refuse. */
 const numberOf = (text: string | undefined): unknown =>
@@ -96,7 +98,8 @@ const withJobs = async (
 }
 
 const noSuchJob = (job: string) => (): never => {
-  throw new BridgeError('unknown_job', `There is no job ${JSON.stringify(job)}.`)
+  const what = isPid(job) ? `pid ${job}` : `job_id ${JSON.stringify(job)}`
+  throw new BridgeError('unknown_job', `There is no job with ${what}.`)
 }
 
 interface Call {
@@ -227,7 +230,7 @@ export const tailJob = (
   output: Output,
 ): Promise<number> => {
   const act = async (host: Host): Promise<void> => {
-    const list = /^\d+$/.test(job) ? { pids: [Number(job)] } : { job_ids: [job] }
+    const list = isPid(job) ? { pids: [Number(job)] } : { job_ids: [job] }
     for (let after = 'start'; ;) {
       const [found] = peekShape.Parse(
         await host.call('peek', {

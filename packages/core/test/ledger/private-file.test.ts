@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { BridgeError } from '../../src/contract/index.ts'
-import { fileSystemKind, openLedger } from '../../src/ledger/index.ts'
+import { fileSystemKind, isPrivateDirectory, openLedger } from '../../src/ledger/index.ts'
 import { kindOfMagic } from '../../src/ledger/file-system.ts'
 import { directory, endpoint, openHere, row } from './support.ts'
 
@@ -47,6 +47,16 @@ test('a directory that others can enter is refused before anything is written', 
   expect(error.code).toBe('ledger_not_private')
   expect(error.message).toBe(`${root} has mode 0750 and belongs to uid ${process.getuid?.()}.`)
   expect(readdirSync(root)).toEqual([])
+})
+
+test('who only looks is told of a directory that others can enter, and makes none', () => {
+  const root = directory()
+  expect([isPrivateDirectory(root), isPrivateDirectory(join(root, 'none', 'deeper'))]).toEqual([true, false])
+  expect(readdirSync(root)).toEqual([])
+  chmodSync(root, 0o777)
+  expect(() => isPrivateDirectory(root)).toThrow(`${root} has mode 0777`)
+  writeFileSync(join(root, 'file'), '')
+  expect(() => isPrivateDirectory(join(root, 'file'))).toThrow('is no directory')
 })
 
 test('a file that others can read is refused', async () => {

@@ -36,6 +36,7 @@ export const antigravity: Cli = {
   models: ['antigravity'],
   session: /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
   stopSignal: 'SIGTERM',
+  output: 'text',
   refuseAccess: (access) =>
     access === 'danger-full-access'
       ? undefined

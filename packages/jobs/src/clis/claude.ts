@@ -174,6 +174,7 @@ export const claude: Cli = {
   session: /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/,
   // On SIGTERM a run may still end as a success, with its tool alive.
   stopSignal: 'SIGINT',
+  output: 'events',
   refuseAccess: (access, isRoot) =>
     access === 'danger-full-access' && isRoot
       ? 'Claude Code refuses to run as root without its permission checks'

@@ -38,6 +38,8 @@ export interface Cli {
   readonly session: RegExp
   /** Asks it to end and to clean up after itself. */
   readonly stopSignal: NodeJS.Signals
+  /** Of `events`, one JSON object a line, other lines are passed over; of `text` every line is read. */
+  readonly output: 'events' | 'text'
   /** Why it cannot run with an access; undefined when it can. */
   refuseAccess?(access: SandboxName, isRoot: boolean): string | undefined
   args(run: RunRequest): readonly string[]

@@ -153,6 +153,7 @@ export const codex: Cli = {
   session: /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/,
   // Only an interrupt makes it end the tools that it runs, each in a session of its own.
   stopSignal: 'SIGINT',
+  output: 'events',
   args,
   readLine: jsonLineReader(take),
   judge: (reading, exit) => judgeByClosing('Codex', reading, exit),

@@ -44,6 +44,7 @@ export const forge: Cli = {
   models: ['forge'],
   session: /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
   stopSignal: 'SIGTERM',
+  output: 'text',
   refuseAccess: (access) =>
     access === 'danger-full-access'
       ? undefined

@@ -138,6 +138,7 @@ export const opencode: Cli = {
   models: ['opencode'],
   session: /^ses_[A-Za-z0-9]{1,64}$/,
   stopSignal: 'SIGTERM',
+  output: 'events',
   args,
   environment,
   readLine: jsonLineReader(take),

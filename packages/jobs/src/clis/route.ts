@@ -35,19 +35,28 @@ const MODEL = /^[A-Za-z0-9][A-Za-z0-9._:[\]-]*$/
 const OPENCODE_MODEL = /^[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9][A-Za-z0-9._:/-]*$/
 
 /** Every name that stands for an agent or a model. */
-export const knownNames: readonly string[] = [
+const knownNames: readonly string[] = [
   ...Object.keys(aliases),
   'codex',
   ...allClis.flatMap(({ models }) => models),
 ]
 
-const unknown = (model: string, why?: string): BridgeError => {
-  const nearest = closestMatch(model, knownNames)
-  const advice =
-    why ?? `No CLI here has it${nearest === undefined ? '' : `; the nearest name is ${nearest}`}.`
-  return new BridgeError('unknown_model', `Unknown model ${JSON.stringify(model.slice(0, 100))}. ${advice}`, {
+/** Of these names, those that one agent takes. */
+const namesOf = ({ agent, models }: Cli): readonly string[] => [
+  ...Object.keys(aliases).filter((name) => aliases[name]?.agent === agent),
+  agent,
+  ...models,
+]
+
+const unknown = (model: string, why: string): BridgeError =>
+  new BridgeError('unknown_model', `Unknown model ${JSON.stringify(model.slice(0, 100))}. ${why}`, {
     field: 'model',
   })
+
+/** The nearest of the names that would be taken. */
+const misspelt = (model: string, who: string, names: readonly string[]): BridgeError => {
+  const nearest = closestMatch(model, names)
+  return unknown(model, `${who} it${nearest === undefined ? '' : `; the nearest name is ${nearest}`}.`)
 }
 
 type Target = Pick<Route, 'cli' | 'model' | 'effort'>
@@ -75,7 +84,7 @@ const byModel = (model: string): Target => {
   if (/^gpt-/.test(model) && MODEL.test(model)) return target('codex', model)
   if (clis.claude.models.includes(model) || (/^claude-/.test(model) && MODEL.test(model)))
     return target('claude', model)
-  throw unknown(model)
+  throw misspelt(model, 'No CLI here has', knownNames)
 }
 
 /** A model for an agent that was named: the agent wins over what the name implies. */
@@ -86,7 +95,8 @@ const forAgent = (agent: Agent, model: string | undefined): Target => {
   if (agent === 'opencode') return opencodeModel(model)
   if (agent === 'forge' || agent === 'antigravity')
     throw unknown(model, `${clis[agent].title} has no choice of models: leave \`model\` out.`)
-  if (alias !== undefined || !MODEL.test(model)) throw unknown(model)
+  if (alias !== undefined || !MODEL.test(model))
+    throw misspelt(model, `${clis[agent].title} does not have`, namesOf(clis[agent]))
   return target(agent, model)
 }
 

@@ -16,6 +16,7 @@ export const Usage = Type.Object({
 export type Usage = Static<typeof Usage>
 
 export const errorKinds = [
+  'output_limit',
   'auth',
   'rate_limit',
   'server',
@@ -50,6 +51,8 @@ export type ToolUse = Static<typeof ToolUse>
 export const Reading = Type.Object({
   /** Where the first line starts that is not read yet, in bytes. */
   offset: Type.Number(),
+  /** Where the output ended when the job did; left out while it runs. What is written behind it is not read. */
+  end: Type.Optional(Type.Number()),
   lines: Type.Number(),
   /** Lines that are no event of the CLI, and the beginning of the last of them. */
   strangeLines: Type.Number(),
@@ -95,24 +98,31 @@ export const newReading = (): Reading => ({
 })
 
 /** The beginning of a text, in whole characters. */
-export const firstCharacters = (text: string, max: number): string =>
-  text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, '')
+export const firstCharacters = (text: string, max: number): string => {
+  if (text.length <= max) return text
+  const last = text.charCodeAt(max - 1)
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? max - 1 : max)
+}
 
 /** Longer messages keep their beginning; the whole is in the raw output. In characters. */
 const MESSAGE_MAX = 1_048_576
 const TOOLS_KEPT = 100
 const TOOL_TEXT_MAX = 2_000
 
+/** What is full stays as it is: to join a line to it and to cut it off again would copy all of it, line for line. */
+const joined = (before: string | null, text: string): string => {
+  if (before === null) return firstCharacters(text, MESSAGE_MAX)
+  return before.length >= MESSAGE_MAX - 1 ? before : firstCharacters(`${before}\n${text}`, MESSAGE_MAX)
+}
+
 /** A message of the agent, or a further part of the message `of`. */
 export const setMessage = (reading: Reading, text: string, of: string | null = null): void => {
-  const before = of !== null && of === reading.messageOf ? reading.message : null
-  reading.message = firstCharacters(before === null ? text : `${before}\n${text}`, MESSAGE_MAX)
+  reading.message = joined(of !== null && of === reading.messageOf ? reading.message : null, text)
   reading.messageOf = of
 }
 
 export const addOpenText = (reading: Reading, line: string): void => {
-  const text = reading.openMessage === null ? line : `${reading.openMessage}\n${line}`
-  reading.openMessage = firstCharacters(text, MESSAGE_MAX)
+  reading.openMessage = joined(reading.openMessage, line)
 }
 
 const clipped = (text: string): string => firstCharacters(text, TOOL_TEXT_MAX)

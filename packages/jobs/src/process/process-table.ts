@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
+import { uptime } from 'node:os'
 import { promisify } from 'node:util'
 import { JOB_VARIABLE } from './wrapper.ts'
 
@@ -13,6 +14,15 @@ export interface ProcessRow {
   /** In the form of core's processFacts. */
   readonly startTime: string
 }
+
+/** What Linux counts the time in that it shows of processes. */
+const TICKS_PER_SECOND = 100
+
+/** When a process began, in seconds since the epoch, to about a second. */
+export const startedAt = ({ startTime }: Pick<ProcessRow, 'startTime'>): number =>
+  process.platform === 'linux'
+    ? Date.now() / 1_000 - uptime() + Number(startTime) / TICKS_PER_SECOND
+    : Date.parse(`${startTime} UTC`) / 1_000
 
 /** Every process of the system that is shown to us. */
 export const processTable = (): Promise<readonly ProcessRow[]> =>

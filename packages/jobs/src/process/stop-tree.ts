@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { processFacts } from '@codex-thread-bridge/core/ledger'
+import { processFacts, processOwner } from '@codex-thread-bridge/core/ledger'
 import type { Job } from '../store/job.ts'
-import { jobTree } from './job-tree.ts'
+import { jobTree, type Whose } from './job-tree.ts'
 import type { ProcessRow } from './process-table.ts'
 
 /** How long what the CLI has left behind may take to end by itself. */
@@ -51,7 +51,7 @@ const allGone = async (rows: readonly ProcessRow[], ms: number): Promise<boolean
  * when it has ended, or after `graceMs`, is killed. Resolves when all are gone, or when the system does not let some go.
  */
 export const stopTree = async (
-  job: Pick<Job, 'jobId' | 'pid' | 'startTime'>,
+  job: Whose,
   how: { readonly stopSignal: NodeJS.Signals; readonly graceMs: number },
 ): Promise<Stopped> => {
   const seen = new Map<string, ProcessRow>()
@@ -93,4 +93,18 @@ export const stopTree = async (
   }
   const survivors = [...seen.values()].filter(lives)
   return { ended: seen.size - survivors.length, killed, survivors: survivors.map(({ pid }) => pid) }
+}
+
+/** There was nothing to stop. */
+export const nothing: Stopped = { ended: 0, killed: 0, survivors: [] }
+
+/** Ends what a job has left behind whose CLI has ended by itself. */
+export const stopLeftovers = async (
+  { jobId, pid, startTime, bootId, exitCode, endedAt }: Job,
+  graceMs: number,
+): Promise<Stopped> => {
+  if (pid === null || startTime === null || bootId !== processOwner().bootId) return nothing
+  // Without an exit code endedAt is when somebody noticed.
+  const leftSince = exitCode === null || endedAt === null ? -Infinity : endedAt
+  return stopTree({ jobId, pid, startTime, leftSince }, { stopSignal: 'SIGTERM', graceMs })
 }

@@ -1,5 +1,12 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { asLedgerErrors, fileSystemKind, ledgerError, openDatabase } from '@codex-thread-bridge/core/ledger'
+import {
+  asLedgerErrors,
+  fileSystemKind,
+  isPrivateDirectory,
+  ledgerError,
+  openDatabase,
+} from '@codex-thread-bridge/core/ledger'
 import type { Database } from 'better-sqlite3'
 import { Compile } from 'typebox/compile'
 import { Type } from 'typebox'
@@ -61,8 +68,8 @@ export interface JobStore {
   /** False, and nothing is kept, when as many run already. */
   insert(job: NewJob, maxRunning: number): boolean
   started(jobId: string, process: ProcessIdentity): void
-  /** True for the one who asked first; reason and time stay. */
-  requestStop(jobId: string, stopReason: StopReason, at: number): boolean
+  /** True for the one who asked first; reason, time and words stay. */
+  requestStop(jobId: string, stopReason: StopReason, at: number, words?: string): boolean
   /** True when this ended it; the first ending stays. */
   finish(jobId: string, ending: Ending): boolean
   remove(jobId: string): boolean
@@ -74,13 +81,22 @@ export interface JobStore {
   close(): void
 }
 
+const storePath = (stateDir: string): string => join(stateDir, 'jobs.sqlite3')
+
+/**
+ * Whether a state directory has jobs to be looked at; makes nothing.
+ * @throws BridgeError ledger_not_private, ledger_unavailable
+ */
+export const hasJobStore = (stateDir: string): boolean =>
+  isPrivateDirectory(stateDir) && existsSync(storePath(stateDir))
+
 /**
  * Opens jobs.sqlite3 in a state directory, making it private where it is missing. Needs the optional package
  * better-sqlite3, loaded here and not before.
  * @throws BridgeError ledger_driver_missing, ledger_not_private, ledger_newer, ledger_corrupt, ledger_read_only, …
  */
 export const openJobStore = async (stateDir: string): Promise<JobStore> => {
-  const path = join(stateDir, 'jobs.sqlite3')
+  const path = storePath(stateDir)
   try {
     const db = await openDatabase({
       path,
@@ -138,8 +154,8 @@ const storeOver = (db: Database, path: string): JobStore => {
       ),
     insert: (fresh, maxRunning) => safely(() => insert.immediate(fresh, maxRunning)),
     started: (jobId, process) => safely(() => void sql.started.run({ jobId, ...process })),
-    requestStop: (jobId, stopReason, at) =>
-      safely(() => sql.requestStop.run({ jobId, stopReason, at }).changes === 1),
+    requestStop: (jobId, stopReason, at, words) =>
+      safely(() => sql.requestStop.run({ jobId, stopReason, at, words: words ?? null }).changes === 1),
     finish: (jobId, ending) => safely(() => sql.finish.run({ jobId, ...ending }).changes === 1),
     remove: (jobId) => safely(() => remove.immediate(jobId)),
     reading: (jobId) => safely(() => sql.reading.get(jobId)),

@@ -30,7 +30,7 @@ export const INSERT = `INSERT INTO jobs (job_id, request_id, agent, name, model,
   @endedAt, @stopReason, @stopAt, @reason, @foreignStdout, @foreignStderr)`
 export const STARTED = `UPDATE jobs SET pid = @pid, start_time = @startTime, boot_id = @bootId, starter = NULL
   WHERE job_id = @jobId`
-export const REQUEST_STOP = `UPDATE jobs SET stop_reason = @stopReason, stop_at = @at
+export const REQUEST_STOP = `UPDATE jobs SET stop_reason = @stopReason, stop_at = @at, reason = @words
   WHERE job_id = @jobId AND status = 'running' AND stop_reason IS NULL`
 /** The first ending stays: what was killed does not succeed later. */
 export const FINISH = `UPDATE jobs SET status = @status, outcome = @outcome, exit_code = @exitCode, signal = @signal,

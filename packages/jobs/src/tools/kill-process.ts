@@ -22,13 +22,25 @@ const killed = lazily(() =>
   ),
 )
 
+/** What was looked for at last, and no more than that. */
+const NONE_FOUND =
+  process.platform === 'linux'
+    ? 'No process lives any more in its process group, below its main process, or with its job id in the environment.'
+    : 'No process lives any more in its process group or below its main process.'
+
+const wordsOfLeftovers = (ended: number): string => {
+  const had = 'The job had ended already'
+  if (ended === 0) return `${had}.`
+  return `${had}; ${ended === 1 ? '1 process that it had left running was' : `${ended} processes that it had left running were`} ended.`
+}
+
 /** kill_process (contract: jobs). */
 export const killProcess = (jobs: Jobs) =>
   defineMutation({
     name: 'kill_process',
     title: 'End a background job',
     description:
-      'Ends a job with everything that it has started, also tools that left its process group: the CLI is asked first in the way that makes it clean up, then, at the latest after grace_seconds, what still lives is killed. Answers when nothing of it lives any more, with how many processes were ended. The job is then failed / cancelled for good, whatever its CLI still says. A job that has ended already stays as it is.',
+      'Ends a job with everything that it has started, also tools that left its process group: the CLI is asked first in the way that makes it clean up, then, at the latest after grace_seconds, what still lives is killed. Answers when none is left in its process group, below its main process or (Linux) with its job id in the environment, with how many were ended; a process that left all three is not found. The job is then failed / cancelled for good, whatever its CLI still says. A job that has ended already stays as it is; what it left running is ended.',
     input: Type.Object(
       {
         request_id: Type.Optional(requestId),
@@ -61,24 +73,21 @@ export const killProcess = (jobs: Jobs) =>
 
     async run(ctx, input) {
       const found = await jobs.find(input)
-      const before = await jobs.settle(found)
-      const told = { pid: before.pid, jobId: before.jobId }
-      if (before.status !== 'running') {
-        const { status: jobStatus, outcome } = before
-        return { ...told, jobStatus, outcome, ended: 0, killed: 0, message: 'The job had ended already.' }
-      }
       const graceMs = (input.grace_seconds ?? GRACE) * 1_000
-      const { job, stopped } = await ctx.step('stop', () => jobs.stop(before, 'cancelled', graceMs))
-      const survivors = stopped?.survivors ?? []
+      const { job, before, stopped } = await ctx.step('stop', () =>
+        jobs.stop(found, { reason: 'cancelled' }, graceMs),
+      )
+      const { ended, killed: needed, survivors } = stopped
       if (survivors.length > 0)
         throw new BridgeError('job_not_ended', `Still alive after SIGKILL: ${survivors.join(', ')}.`)
       return {
-        ...told,
+        pid: job.pid,
+        jobId: job.jobId,
         jobStatus: job.status,
         outcome: job.outcome,
-        ended: stopped?.ended ?? 0,
-        killed: stopped?.killed ?? 0,
-        message: stopped === undefined ? 'The job had ended already.' : 'Nothing of the job lives any more.',
+        ended,
+        killed: needed,
+        message: before ? wordsOfLeftovers(ended) : NONE_FOUND,
       }
     },
 

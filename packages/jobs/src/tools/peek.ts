@@ -1,4 +1,4 @@
-import { BridgeError, defineRead } from '@codex-thread-bridge/core/contract'
+import { BridgeError, defineRead, given } from '@codex-thread-bridge/core/contract'
 import { clipText, fitTexts, jsonBytes } from '@codex-thread-bridge/core/threads'
 import { Type } from 'typebox'
 import type { Jobs } from '../jobs.ts'
@@ -13,8 +13,12 @@ import { namedJobs, type Asked } from './job-names.ts'
 const MOST = 32
 const SECONDS = 10
 const SECONDS_MAX = 60
+/** Kept of the call budget for the last look and the answer. */
 const ANSWER_MS = 1_000
+/** How long it may take besides to read what stands there already. */
 const READING_MS = 5_000
+/** So long the shared reading may take to come to the end; what it has not come to is not peeked at unless asked for. */
+const FIRST_MS = 1_000
 const TEXT_CHARS = 4_000
 const ROOM = 1_000
 
@@ -31,7 +35,17 @@ interface Peeked {
   readonly follower: Follower
   readonly events: JobEvent[]
   offset: number
+  /** The answer holds no more. */
   full: boolean
+}
+
+interface Wanted {
+  readonly after: readonly string[]
+  readonly withTools: boolean
+  /** In bytes, for each job. */
+  readonly budget: number
+  /** Ends the reading. */
+  readonly isOver: () => boolean
 }
 
 const Event = Type.Object({
@@ -98,32 +112,27 @@ export const peek = (jobs: Jobs) =>
       const asked = await namedJobs(jobs, input)
       checkCursors(input.after ?? [], asked)
       const each = Math.floor((ctx.limits.resultBytes - ROOM) / asked.length)
-      const peeked = await Promise.all(
-        asked.map((one) => begun(jobs, one, input.after ?? [], input.include_tool_calls ?? false, each)),
-      )
+      const until = begin + (input.peek_time_sec ?? SECONDS) * 1_000
+      const latest = Math.min(until + READING_MS, ctx.deadline - ANSWER_MS / 2)
+      const isOver = (): boolean => jobs.closed || ctx.signal.aborted || ctx.clock.now() >= latest
+      const { after = [], include_tool_calls: withTools = false } = input
+      const wanted = { after, withTools, budget: each, isOver }
+      const peeked = await Promise.all(asked.map((one) => begun(jobs, one, wanted)))
       const known = peeked.filter((one) => one !== undefined)
-      const seconds = input.peek_time_sec ?? SECONDS
       const ended = await observe(
         jobs,
         known.map(({ job }) => job),
         {
-          ms: Math.min(begin + seconds * 1_000, ctx.deadline - ANSWER_MS) - ctx.clock.now(),
+          ms: Math.min(until, ctx.deadline - ANSWER_MS) - ctx.clock.now(),
           signal: ctx.signal,
           enough: (now) => now.every(({ status }) => status !== 'running') || known.every(({ full }) => full),
           onChange: (job) => {
             const one = known.find((each) => each.job.jobId === job.jobId)
-            one?.follower.catchUp().catch(() => undefined)
+            one?.follower.catchUp(isOver).catch(() => undefined)
           },
         },
       )
-      await Promise.all(
-        known.map(({ follower, job }) =>
-          lastLook(
-            follower,
-            ended.find((now) => now.jobId === job.jobId),
-          ),
-        ),
-      )
+      await Promise.all(known.map((one) => lastLook(one, ended, isOver)))
       const answer = {
         peek_started_at: new Date(begin).toISOString(),
         observed_duration_sec: (ctx.clock.now() - begin) / 1_000,
@@ -133,8 +142,12 @@ export const peek = (jobs: Jobs) =>
     },
   })
 
-const lastLook = (follower: Follower, job: Job | undefined): Promise<void> =>
-  job?.status === 'running' ? follower.catchUp() : follower.finish()
+/** What there was no time to read is left for the next peek. */
+const lastLook = async (one: Peeked, ended: readonly Job[], isOver: () => boolean): Promise<void> => {
+  const job = ended.find(({ jobId }) => jobId === one.job.jobId)
+  const all = await (job?.status === 'running' ? one.follower.catchUp(isOver) : one.follower.finish(isOver))
+  one.full ||= !all
+}
 
 /** @throws BridgeError invalid_cursor for one that belongs to no job that was asked for */
 const checkCursors = (after: readonly string[], asked: readonly Asked[]): void => {
@@ -153,18 +166,17 @@ const checkCursors = (after: readonly string[], asked: readonly Asked[]): void =
 const begun = async (
   jobs: Jobs,
   { job }: Asked,
-  after: readonly string[],
-  withTools: boolean,
-  budget: number,
+  { after, withTools, budget, isOver }: Wanted,
 ): Promise<Peeked | undefined> => {
   if (job === undefined) return undefined
-  const given = after.map((cursor) => offsetOf(cursor, job.jobId)).find((offset) => offset !== undefined)
-  const now = await jobs.settleWithin(job, READING_MS)
-  const { offset: newest, tools } = await jobs.reading(now)
-  const offset = given ?? (after.includes('start') ? 0 : newest)
+  const place = after.map((cursor) => offsetOf(cursor, job.jobId)).find((offset) => offset !== undefined)
+  const now = await jobs.settle(job)
+  const { reading: read, unread } = await jobs.read(now, FIRST_MS)
+  const { tools, end } = read
+  const offset = place ?? (after.includes('start') ? 0 : read.offset + unread)
   const events: JobEvent[] = []
   let bytes = 0
-  const reading = { ...newReading(), offset, tools: structuredClone(tools) }
+  const reading = { ...newReading(), ...given({ end }), offset, tools: structuredClone(tools) }
   const follower = jobs.followerOf(now, reading, (found, next) => {
     const wanted = found.filter(({ kind }) => withTools || kind === 'message').map(clip)
     const size = jsonBytes(wanted)
@@ -179,7 +191,7 @@ const begun = async (
     return true
   })
   const peeked: Peeked = { job: now, follower, events, offset, full: false }
-  await follower.catchUp()
+  await follower.catchUp(isOver)
   return peeked
 }
 

@@ -1,6 +1,7 @@
+import type { ReadContext } from '@codex-thread-bridge/core/contract'
 import { clipTexts, halveTexts, jsonBytes } from '@codex-thread-bridge/core/threads'
 import { Type } from 'typebox'
-import type { Jobs } from '../jobs.ts'
+import type { Jobs, Told } from '../jobs.ts'
 import { RunError, ToolUse, Usage, type Reading } from '../output/reading.ts'
 import { readPiece, readTail } from '../output/tail.ts'
 import { outputFiles } from '../process/job-files.ts'
@@ -37,6 +38,7 @@ export const ResultShape = {
   usage: Type.Optional(Usage),
   cost: Type.Optional(Type.Number()),
   durationMs: Type.Number(),
+  unreadBytes: Type.Optional(Type.Integer()),
   truncated: Type.Boolean(),
   nextOffset: Type.Optional(Type.Integer()),
   startTime: Type.Optional(Str),
@@ -81,6 +83,8 @@ const kindOf = (words: string, reading: Reading): RunError['kind'] => {
 
 /** The CLI's own error; else what it left on stderr or among its output, when it failed. */
 const errorOf = async (jobs: Jobs, job: Job, reading: Reading): Promise<RunError | undefined> => {
+  if (job.stopReason === 'output_limit' && job.reason !== null)
+    return { kind: 'output_limit', message: job.reason }
   if (reading.error !== null) return reading.error
   if (job.status !== 'failed' || (job.outcome !== 'error' && job.outcome !== 'lost')) return undefined
   if (reading.retrying !== null) return reading.retrying
@@ -89,7 +93,7 @@ const errorOf = async (jobs: Jobs, job: Job, reading: Reading): Promise<RunError
   return { kind: kindOf(words, reading), message: words }
 }
 
-const bare = async (jobs: Jobs, job: Job, reading: Reading) => {
+const bare = async (jobs: Jobs, job: Job, { reading, unread }: Told) => {
   const end = job.endedAt ?? jobs.now() / 1_000
   const error = await errorOf(jobs, job, reading)
   return {
@@ -107,6 +111,7 @@ const bare = async (jobs: Jobs, job: Job, reading: Reading) => {
     ...given('usage', reading.usage),
     ...given('cost', reading.costUsd),
     durationMs: Math.max(0, Math.round((end - job.createdAt) * 1_000)),
+    ...(unread === 0 ? {} : { unreadBytes: unread }),
   }
 }
 
@@ -149,18 +154,28 @@ const clippedResult = <A extends { readonly truncated: boolean }, T extends obje
   return fits({ ...answer, truncated }) ?? clipTexts({ ...told, truncated }, SHORTEST_CLIP).value
 }
 
+/** The output of a job is read for so long before the job is told of as far as it was read. */
+const READING_MS = 3_000
+/** Kept of the call budget for the answer itself. */
+const ANSWER_MS = 1_000
+
+/** How long a call may read, in milliseconds. */
+export const readingTime = ({ deadline, clock }: Pick<ReadContext<never>, 'deadline' | 'clock'>): number =>
+  Math.max(0, Math.min(READING_MS, deadline - clock.now() - ANSWER_MS))
+
 /** What a job's output says, within a budget: the text is cut, then old tools are left out, until it fits. */
 export const resultOf = async (
   jobs: Jobs,
   job: Job,
   {
+    told: read,
     verbose,
     window,
     budget,
-  }: { readonly verbose: boolean; readonly window: Window; readonly budget: number },
+  }: { readonly told: Told; readonly verbose: boolean; readonly window: Window; readonly budget: number },
 ) => {
-  const reading = await jobs.reading(job)
-  const told = await bare(jobs, job, reading)
+  const { reading } = read
+  const told = await bare(jobs, job, read)
   const more = verbose ? await details(jobs, job, reading) : undefined
   for (let maxBytes = window.maxBytes, tools = more?.tools.length ?? 0; ;) {
     const shown = await windowed(jobs, job, reading, window, maxBytes)

@@ -1,7 +1,7 @@
 import { BridgeError, defineMutation, given } from '@codex-thread-bridge/core/contract'
 import type { Receipt } from '@codex-thread-bridge/core/ledger'
 import { plainPolicy, sandboxNames } from '@codex-thread-bridge/core/protocol'
-import { resolveCwd } from '@codex-thread-bridge/core/threads'
+import { absoluteFault, resolveCwd } from '@codex-thread-bridge/core/threads'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { clis } from '../clis/index.ts'
@@ -135,7 +135,7 @@ export const run = (jobs: Jobs) =>
         return { field: 'prompt', message: 'Exactly one of `prompt` and `prompt_file` is needed.' }
       if (input.prompt?.includes('\0') === true)
         return { field: 'prompt', message: '`prompt` must not have a NUL character.' }
-      return undefined
+      return absoluteFault('workFolder', input.workFolder)
     },
 
     async run(ctx, input) {

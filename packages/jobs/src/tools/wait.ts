@@ -5,7 +5,7 @@ import { observe } from '../observe.ts'
 import type { Job } from '../store/job.ts'
 import { checkJobList, jobLists } from './fields.ts'
 import { namedJobs, type Asked } from './job-names.ts'
-import { resultOf } from './result.ts'
+import { readingTime, resultOf } from './result.ts'
 import { waitSettings } from './wait-settings.ts'
 
 const MOST = 64
@@ -91,12 +91,15 @@ export const wait = (jobs: Jobs) => {
           'wait_timed_out',
           `${still.length} jobs still run after ${Math.round(observed)} s.`,
         )
+      const ms = readingTime(ctx)
       const each = Math.floor((ctx.limits.resultBytes - ROOM) / Math.max(1, asked.length))
       return {
         timed_out: timedOut,
         timeout,
         observed_timeout: observed,
-        results: await Promise.all(asked.map((one) => shown(jobs, one, ended, input.verbose ?? false, each))),
+        results: await Promise.all(
+          asked.map((one) => shown(jobs, one, ended, { verbose: input.verbose ?? false, budget: each, ms })),
+        ),
         ...(timedOut
           ? {
               next_action: 'wait',
@@ -113,9 +116,16 @@ const settleAll = (jobs: Jobs, known: readonly Job[]): Promise<readonly Job[]> =
     known.map(async (job) => (job.status === 'running' ? ((await jobs.store()).get(job.jobId) ?? job) : job)),
   )
 
-const shown = async (jobs: Jobs, one: Asked, ended: readonly Job[], verbose: boolean, budget: number) => {
+const shown = async (
+  jobs: Jobs,
+  one: Asked,
+  ended: readonly Job[],
+  { verbose, budget, ms }: { readonly verbose: boolean; readonly budget: number; readonly ms: number },
+) => {
   if (one.job === undefined) return { ...one.name, status: 'not_found', error: one.error }
   const { jobId } = one.job
   const job = ended.find((now) => now.jobId === jobId) ?? one.job
-  return resultOf(jobs, job, { verbose, window: { stream: 'message', offset: 0, maxBytes: budget }, budget })
+  const told = await jobs.read(job, ms)
+  const window = { stream: 'message', offset: 0, maxBytes: budget } as const
+  return resultOf(jobs, job, { told, verbose, window, budget })
 }
