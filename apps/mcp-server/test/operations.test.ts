@@ -88,6 +88,17 @@ test('where there is no ledger list shows nothing, the others say so, and none i
   await none.remove()
 })
 
+test('where only other App Servers have a ledger list and reconcile --all say so, as the others do', async () => {
+  for (const args of [['list'], ['reconcile', '--all'], ['show', 'create-1']]) {
+    const look = ['--socket', '/nowhere/app-server.sock', '--state-dir', state.path, 'operations', ...args]
+    const { code, stdout, stderr } = await runBridge(look)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(
+      /There is no ledger at .*\. Of other App Servers there are: operations-[0-9a-f]{16}\.sqlite3\./,
+    )
+  }
+})
+
 test('what controls a terminal is shown as its code', async () => {
   const requestId = 'red\u001b[31m\u009b1m\nnext\u202e'
   const shown = 'red\\u{1b}[31m\\u{9b}1m\\u{a}next\\u{202e}'

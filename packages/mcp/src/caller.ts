@@ -25,7 +25,7 @@ const parsed = (text: string): unknown => {
 const firstName = (...values: readonly unknown[]): string | undefined =>
   values.find((value): value is string => name.Check(value))
 
-/** A mode in a shape that we do not know is told as such, not left out: it is a limit all the same. */
+/** A mode, or metadata, in a shape that we do not know is told as such, not left out: it is a limit all the same. */
 const sandboxOf = (told: unknown): string | undefined =>
   told === undefined || told === null ? undefined : (firstName(told) ?? UNREADABLE)
 
@@ -36,10 +36,12 @@ const sandboxOf = (told: unknown): string | undefined =>
 export const callerOf = (meta: unknown): Caller => {
   const own = fieldsOf(meta)
   const told = own[TURN_METADATA]
-  const turn = fieldsOf(typeof told === 'string' ? parsed(told) : told)
+  const metadata = typeof told === 'string' ? parsed(told) : told
+  const turn = fieldsOf(metadata)
   const threadId = firstName(own.threadId, turn.thread_id)
   const turnId = firstName(turn.turn_id)
-  const sandbox = sandboxOf(turn.sandbox_mode)
+  const readable = told === undefined || told === null || fields.Check(metadata)
+  const sandbox = readable ? sandboxOf(turn.sandbox_mode) : UNREADABLE
   const callId = firstName(own.callId, own.itemId)
   return {
     ...(threadId === undefined ? {} : { threadId }),

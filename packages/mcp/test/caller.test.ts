@@ -69,10 +69,18 @@ test.each([
   ['null', null],
   ['an array', ['thread-1']],
   ['a number', 7],
-  ['members of the wrong type', { threadId: 7, callId: {}, itemId: null, 'x-codex-turn-metadata': 9 }],
+  ['members of the wrong type', { threadId: 7, callId: {}, itemId: null }],
   ['empty and endless names', { threadId: '', callId: 'x'.repeat(257) }],
-  ['turn metadata that is no JSON', { 'x-codex-turn-metadata': '{"turn_id":' }],
-  ['turn metadata that is JSON of something else', { 'x-codex-turn-metadata': '[1]' }],
+  ['no turn metadata', { 'x-codex-turn-metadata': null }],
 ])('knows nobody from %s', (_, meta) => {
   expect(callerOf(meta)).toEqual({})
+})
+
+test.each([
+  ['that is no JSON', '{"sandbox_mode":'],
+  ['that is JSON of something else', '[1]'],
+  ['that is a list', [{ sandbox_mode: 'read-only' }]],
+  ['that is a number', 9],
+])('takes turn metadata %s for a limit that it cannot read', (_, told) => {
+  expect(callerOf({ 'x-codex-turn-metadata': told })).toEqual({ sandbox: 'unreadable' })
 })

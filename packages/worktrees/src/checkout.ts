@@ -1,4 +1,4 @@
-import { BridgeError, type MutationContext } from '@codex-thread-bridge/core/contract'
+import { BridgeError, given, type MutationContext } from '@codex-thread-bridge/core/contract'
 import {
   addWorktree,
   checkDestination,
@@ -92,8 +92,7 @@ const differences = (planned: PlannedCheckout, found: InspectedWorktree): readon
   ...(found.clean ? [] : [`it has changes: ${found.dirty.join(', ')}`]),
 ]
 
-/** @throws BridgeError checkout_changed with what is not as planned */
-export const proveCheckout = async (git: Git, planned: PlannedCheckout): Promise<InspectedWorktree> => {
+const look = async (git: Git, planned: PlannedCheckout): Promise<InspectedWorktree> => {
   const changed = (how: readonly string[], details = {}): BridgeError =>
     new BridgeError(
       'checkout_changed',
@@ -108,25 +107,41 @@ export const proveCheckout = async (git: Git, planned: PlannedCheckout): Promise
 }
 
 /** Git may have done its work before it failed, or have cleaned up after itself: the receipt tells what stands. */
-const tellingWhatStands = async (
+const tellingWhatStands = async <T>(
   ctx: MutationContext<Method>,
   git: Git,
   input: Input,
-  act: () => Promise<void>,
-): Promise<void> => {
+  act: () => Promise<T>,
+): Promise<T> => {
   try {
-    await act()
+    return await act()
   } catch (error) {
-    if (!BridgeError.is(error) || !/^git_|^destination_changed$/.test(error.code)) throw error
-    const known = Value.Parse(WorktreeRecord, ctx.receipt.current().worktree)
-    const { worktree, place } = await lookAtCheckout(git, known, ctx.receipt.requestId)
+    if (!BridgeError.is(error) || !/^git_|^destination_changed$|^checkout_changed$/.test(error.code))
+      throw error
+    const receipt = ctx.receipt.current()
+    const known = Value.Parse(WorktreeRecord, receipt.worktree)
+    const found = await lookAtCheckout(git, known, receipt.requestId)
+    // What was made whole stays told as it was made.
+    const worktree = error.code === 'checkout_changed' ? known : found.worktree
+    const { state } = worktree
+    const recovery = recoveryOf(input, {
+      state,
+      place: found.place,
+      ...given({ threadId: receipt.threadId }),
+    })
     // What cannot be saved now is saved with how it ended.
-    await ctx.receipt
-      .checkpoint({ worktree, ...recoveryOf(input, { state: worktree.state, place }) })
-      .catch(() => undefined)
+    await ctx.receipt.checkpoint({ worktree, ...recovery }).catch(() => undefined)
     throw error
   }
 }
+
+/** @throws BridgeError checkout_changed with what is not as planned; the receipt's recovery fits what stands there */
+export const proveCheckout = (
+  ctx: MutationContext<Method>,
+  git: Git,
+  planned: PlannedCheckout,
+  input: Input,
+): Promise<InspectedWorktree> => tellingWhatStands(ctx, git, input, () => look(git, planned))
 
 /**
  * Makes the locked worktree, one journalled step after the other. Nothing that stands there is touched.
@@ -160,7 +175,7 @@ export const makeCheckout = async (
   await enter(ctx, 'checking_out_worktree')
   await step('git/checkout', 'created', () => checkOut(git, { source, destination: reservation, revision }))
   await enter(ctx, 'checking_worktree')
-  const { head, detached, clean } = await proveCheckout(git, planned)
+  const { head, detached, clean } = await proveCheckout(ctx, git, planned, input)
   await enter(ctx, 'worktree_checked', {
     worktree: worktreeOf(input, {
       state: 'created',

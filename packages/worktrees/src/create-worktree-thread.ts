@@ -109,11 +109,11 @@ const dispatch = async (
   ctx: MutationContext<Method>,
   git: Git,
   planned: PlannedCheckout,
-  threadId: string,
-  prompt: string,
+  input: Input,
+  { threadId, prompt }: { readonly threadId: string; readonly prompt: string },
 ): Promise<Delivered> => {
   await enter(ctx, 'checking_before_dispatch')
-  const checkout = await proveCheckout(git, planned)
+  const checkout = await proveCheckout(ctx, git, planned, input)
   try {
     await enter(ctx, 'dispatching_initial_prompt', {
       checkoutBeforeDispatch: { ...checkout },
@@ -179,7 +179,7 @@ export const createWorktreeThread = (git: Git, allowedProfiles: AllowedProfiles)
         await unsubscribe(ctx, threadId)
         return done
       }
-      const delivered = await dispatch(ctx, git, planned, threadId, input.prompt)
+      const delivered = await dispatch(ctx, git, planned, input, { threadId, prompt: input.prompt })
       const state = delivered.delivery.state === 'recorded' ? 'recorded' : 'accepted'
       // The prompt is there: a receipt that cannot be written now is written with how it ended.
       await enter(ctx, 'initial_prompt_accepted', { ...delivered, initialPrompt: { state } }).catch(

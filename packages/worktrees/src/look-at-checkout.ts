@@ -73,7 +73,7 @@ const lookElsewhere = async (
   const destination = there ? 'something that the source repository has not on record' : 'absent'
   return {
     worktree: { ...known, state: there ? 'reserved' : 'planned' },
-    place: { path: checkout, replaced: false },
+    place: { path: checkout, replaced: there && !(await isDirectory(checkout)) },
     evidence: { destination },
   }
 }

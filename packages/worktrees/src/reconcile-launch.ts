@@ -20,12 +20,15 @@ const placesOf = ({ sourceRepository, checkout }: WorktreeRecord) => ({
 /** The launch ended before its thread: what Git says is the whole truth. */
 const withoutThread = ({ worktree, place, evidence }: Found): Verdict => {
   const nothing = worktree.state === 'planned'
+  const { recovery, recoveryRequired } = recoveryOf(placesOf(worktree), { state: worktree.state, place })
   return {
     verdict: 'created_incomplete',
     looked: { git: evidence, note: 'thread/start was never sent' },
     patch: {
       worktree,
-      ...recoveryOf(placesOf(worktree), { state: worktree.state, place }),
+      recoveryRequired,
+      recovery:
+        recovery && `A Git command of a killed bridge goes on to its end: let it end first. ${recovery}`,
       next: nothing ? 'new_request_id' : 'inspect',
       error: {
         code: 'not_completed',

@@ -31,17 +31,20 @@ export const nothingToRecover: Recovery = { recoveryRequired: false, recovery: u
 const quoted = (path: string): string =>
   /^[\w./+@:-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 
-/** How to remove by hand what was made. */
+/**
+ * How to remove by hand what was made. A link that was put in the place of the worktree may lead to another one, which
+ * Git would remove instead.
+ */
 const removal = (places: Places, state: WorktreeState, place: Place): string => {
-  const [source, destination, worktree] = [places.source_repository, places.destination, place.path].map(
-    quoted,
-  )
-  const unregister = `git -C ${source} worktree unlock ${worktree}; git -C ${source} worktree remove --force ${worktree}`
+  const source = quoted(places.source_repository)
+  const destination = quoted(places.destination)
+  const worktree = quoted(place.path)
+  const unregister = `test -L ${worktree} || { git -C ${source} worktree unlock ${worktree}; git -C ${source} worktree remove --force ${worktree}; }`
   if (state === 'planned') return `Nothing is known to stand at ${destination}.`
+  if (place.replaced)
+    return `Something else stands at ${destination} now, and the directory that was made is somewhere else: neither is removed by these commands. Move aside what stands there. If Git has the worktree on record (git -C ${source} worktree list), take it off with: ${unregister}`
   if (state === 'reserved')
     return `A directory was made and not yet filled: if it is empty, remove it with: rmdir ${destination}. If Git has it on record (git -C ${source} worktree list), remove it with: ${unregister}`
-  if (place.replaced)
-    return `Something else stands at ${destination} now, and the directory that was made is somewhere else: neither is removed by these commands. Move aside what stands there, then take the worktree off the record with: ${unregister}`
   if (place.path !== places.destination)
     return `The worktree that was made is not at ${destination} any more; leave alone what stands there. Remove the worktree, with everything in it, with: ${unregister}`
   return `The worktree is locked and kept. Remove it, with everything in it, with: ${unregister}`

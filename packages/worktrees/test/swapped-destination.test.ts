@@ -89,6 +89,17 @@ describe.runIf(existsSync('/proc/self/fd'))(
       expect(after).toEqual({ cleaned: true, moved: ['.git'], victim: 'as it was' })
     })
 
+    it('after its files were written, ends, and tells what stands there', async () => {
+      const { receipt, reconciled, ...after } = await play('status', 'itself')
+      expect(receipt).toMatchObject({
+        status: 'failed',
+        next: 'inspect',
+        error: { code: 'checkout_changed' },
+      })
+      expect(reconciled.recovery).toContain('Something else stands at ')
+      expect(after).toEqual({ cleaned: true, moved: ['.git', 'read me.txt'], victim: 'as it was' })
+    })
+
     it('while Git writes its files, ends, and tells what stands there', async () => {
       const { receipt, reconciled, ...after } = await play('read-tree', 'itself')
       expect(receipt).toMatchObject({

@@ -95,7 +95,7 @@ const withHost = async (
     await act(host)
     return 0
   } catch (error) {
-    if (error instanceof NoLedger && empty !== undefined) {
+    if (error instanceof NoLedger && error.nothing && empty !== undefined) {
       empty()
       return 0
     }

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { constants, copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { at, cliBinary, poll, startRealCli } from '@codex-thread-bridge/test-fixtures'
 import { describe, expect, it } from 'vitest'
@@ -43,12 +43,21 @@ describe.each(['claude', 'opencode'] as const)('a job of the real %s', (agent) =
 })
 
 const NOBODY = '65534'
-const asNobody = ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups', process.execPath]
+const becomeNobody = ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups']
+const asNobody = [...becomeNobody, process.execPath]
+
+/** Whether the other user can read what was built. */
+const nobodyReads = (): boolean => {
+  const [program = '', ...args] = [...becomeNobody, 'test', '-r', import.meta.filename]
+  return spawnSync(program, args).status === 0
+}
 
 const claudeBinary = cliBinary('claude')
-const isRoot = process.getuid?.() === 0
-const why =
-  'missing' in claudeBinary ? claudeBinary.missing : isRoot ? undefined : 'only root can become another user'
+const why = ((): string | undefined => {
+  if ('missing' in claudeBinary) return claudeBinary.missing
+  if (process.getuid?.() !== 0) return 'only root can become another user'
+  return nobodyReads() ? undefined : 'another user cannot read this checkout'
+})()
 
 it.skipIf(why !== undefined)(
   `the real claude has full access as another user than root${why === undefined ? '' : ` (skipped: ${why})`}`,
@@ -56,10 +65,13 @@ it.skipIf(why !== undefined)(
     const real = await startRealCli('claude')
     await inJobsPlace(async (place) => {
       const root = join(place.work, '..')
+      // The cache may be in a home that is closed to others.
+      const claude = join(root, 'claude')
+      copyFileSync(real.env.CLAUDE_CLI_NAME ?? '', claude, constants.COPYFILE_FICLONE)
       for (const path of [root, real.env.HOME ?? '']) execFileSync('chown', ['-R', NOBODY, path])
       const written = join(root, 'outside-of-the-work-folder')
       real.model.reply({ shell: `echo x > ${written}` }, { text: 'done' })
-      const bridge = await place.bridge(asNobody)
+      const bridge = await place.bridge(['env', `CLAUDE_CLI_NAME=${claude}`, ...asNobody])
       const more = { agent: 'claude', access: 'danger-full-access' }
       const jobId = await startJob(bridge, place, 'Write it.', more)
       await poll(async () => at(await resultOf(bridge, jobId), 'status') !== 'running', { timeoutMs: SLOW })

@@ -114,7 +114,8 @@ export const reserveDestination = async (path: string): Promise<Reservation> => 
       if (error.code === 'EEXIST') throw exists(path)
       throw refuse(path, `cannot be made (${String(error.code)})`, { errno: error.code })
     })
-    const made = await lstat(place)
+    const made = await lstat(place).catch(() => undefined)
+    if (made === undefined) throw refuse(path, 'was moved away as soon as it was made')
     if (await leadsTo(path, made)) return { path, device: made.dev, inode: made.ino }
     // Only what is provably ours is taken away again, and only while it is empty.
     if (place !== path) await rmdir(place).catch(() => undefined)

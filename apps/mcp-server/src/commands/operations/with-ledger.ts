@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 import { asBridgeError, BridgeError } from '@codex-thread-bridge/core/contract'
@@ -21,12 +21,24 @@ export const placeOf = (options: BridgeOptions): LedgerPlace =>
 
 /** Looking at receipts makes no ledger, nor a directory for one. */
 export class NoLedger extends BridgeError {
+  /** Whether there is nothing to look at: no ledger of another App Server either, which --socket would name. */
+  readonly nothing: boolean
+
   constructor(path: string) {
-    super('ledger_unavailable', `There is no ledger at ${path}.`, {
+    const others = otherServers(path)
+    const beside = others.length === 0 ? '' : ` Of other App Servers there are: ${others.join(', ')}.`
+    super('ledger_unavailable', `There is no ledger at ${path}.${beside}`, {
       hint: 'The first mutation makes it. Look at --socket and --state-dir.',
     })
+    this.nothing = others.length === 0
   }
 }
+
+/** The ledgers of other App Servers in the same directory. */
+const otherServers = (path: string): readonly string[] =>
+  existsSync(dirname(path))
+    ? readdirSync(dirname(path)).filter((name) => /^operations-[0-9a-f]{16}\.sqlite3$/.test(name))
+    : []
 
 /** What is missing where anybody could put it is told of as an opening would: the place is not private. */
 const requireOne = (path: string, files: readonly string[]): void => {
