@@ -14,11 +14,13 @@ import { isArchived } from './archived.ts'
 import { refusePending } from './client-thread.ts'
 import type { CreateOptions } from './create-thread.ts'
 import { defaultAccess } from './default-access.ts'
-import { earlierHandoff, refuseSecond, type Earlier } from './handoff/earlier.ts'
+import { earlierHandoff, pastHandoff, refuseSecond, type Earlier } from './handoff/earlier.ts'
+import { changesToCarry } from './git/carry.ts'
 import { followUp } from './handoff/follow-up.ts'
-import { forkOf, HANDOFF, journalOf } from './handoff/journal.ts'
+import { forkOf, HANDOFF, hasMoved, journalOf } from './handoff/journal.ts'
 import { Handoff, handoffMethods, type HandoffContext } from './handoff/perform.ts'
-import { planHandoff } from './handoff/plan.ts'
+import { refuseLockedIndex } from './handoff/locked-index.ts'
+import { planHandoff, type Plan } from './handoff/plan.ts'
 import { revisionOf } from './handoff/status.ts'
 import { examples } from './handoff-thread.examples.ts'
 import { HOST, inputs } from './input.ts'
@@ -40,8 +42,28 @@ const checkSource = async (
       'thread_busy',
       `Thread ${source.id} has a running turn or queued messages; nothing was done.`,
     )
-  if (isArchived(source) && earlier === undefined)
-    throw new BridgeError('thread_archived', `Thread ${source.id} is archived; nothing was done.`)
+  if (isArchived(source) && earlier === undefined) throw archived(ctx, source.id)
+}
+
+const archived = (ctx: HandoffContext, threadId: string): BridgeError => {
+  const past = pastHandoff(ctx, threadId)
+  if (past === undefined)
+    return new BridgeError('thread_archived', `Thread ${threadId} is archived; nothing was done.`)
+  return new BridgeError(
+    'thread_archived',
+    `Thread ${threadId} is archived: it was handed off already (operationId ${past.operationId}) and went on as thread ${past.threadId}; nothing was done.`,
+    { details: past },
+  )
+}
+
+/** Looks at both checkouts before anything is made. @throws BridgeError git_failed, uncarried_changes */
+const checkCheckouts = async (
+  { git }: CreateOptions,
+  { from, to }: Plan,
+  earlier: Earlier | undefined,
+): Promise<void> => {
+  for (const root of to === undefined ? [from] : [from, to]) await refuseLockedIndex(git, root)
+  if (earlier === undefined || !hasMoved(earlier.journal.stage)) await changesToCarry(git, from)
 }
 
 const refuseSelf = (threadId: string, caller: Caller): void => {
@@ -100,6 +122,7 @@ export const handoffThread = (options: CreateOptions) =>
       const otherwise = defaultAccess(options.operations, ctx.caller, options.defaultPermissions)
       await ctx.judge('The handoff', { cwd: plan.from, roots: [plan.to ?? options.worktreesDir] })
       await judgeSource(ctx, plan.source)
+      await checkCheckouts(options, plan, earlier)
       if (earlier?.fork === undefined)
         await checkFork(ctx, { source, otherwise, allowedProfiles: options.allowedProfiles })
       const { threadId: moved, warning } = await new Handoff(

@@ -2,6 +2,7 @@ import { BridgeError } from '@codex-thread-bridge/core/contract'
 import type { Git } from '@codex-thread-bridge/core/git'
 import { changesOf, pathsOf, sameIndex, type Changes } from './changes.ts'
 import { copyState, removeFile, stateOf } from './file-state.ts'
+import { refuseChangedSubmodules } from './submodules.ts'
 
 /** How much was carried. */
 export interface Carried {
@@ -31,7 +32,7 @@ const carryIndex = async (git: Git, to: string, { staged, announced }: Changes):
     await git.run(['update-index', '-z', '--index-info'], { cwd: to, input, changes: true })
   }
   if (announced.length > 0) {
-    const input = Buffer.concat(announced.flatMap(({ path }) => [Buffer.from(':(top,literal)'), path, NUL]))
+    const input = Buffer.concat(announced.flatMap((path) => [Buffer.from(':(top,literal)'), path, NUL]))
     await git.run(['add', '--intent-to-add', '--force', '--pathspec-from-file=-', '--pathspec-file-nul'], {
       cwd: to,
       input,
@@ -59,12 +60,22 @@ export const firstDifference = async (git: Git, { from, to }: CarryPaths): Promi
 }
 
 /**
+ * The uncommitted changes of a checkout, when all of them can be carried. Reads only.
+ * @throws BridgeError uncarried_changes that names what cannot
+ */
+export const changesToCarry = async (git: Git, from: string): Promise<Changes> => {
+  const changes = await changesOf(git, from)
+  await refuseChangedSubmodules(git, from)
+  return changes
+}
+
+/**
  * Brings the uncommitted changes of one checkout into another, clean one of the same commit: staged, unstaged and
  * untracked, each as what it is. The source is only read; what was brought is compared at the end.
  * @throws BridgeError uncarried_changes when something cannot be carried, or changed meanwhile; git_failed
  */
 export const carryChanges = async (git: Git, { from, to }: CarryPaths): Promise<Carried> => {
-  const changes = await changesOf(git, from)
+  const changes = await changesToCarry(git, from)
   const paths = pathsOf(changes)
   // First out of the way, then in: a file may stand where a directory is to be.
   for (const path of paths) await removeFile(to, path)

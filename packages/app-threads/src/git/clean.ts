@@ -1,23 +1,34 @@
 import { BridgeError } from '@codex-thread-bridge/core/contract'
 import type { Git } from '@codex-thread-bridge/core/git'
 import type { CarryPaths } from './carry.ts'
-import { changesOf, isClean, pathsOf, type Changes } from './changes.ts'
+import { changesOf, isClean, pathsOf, type Changes, type IndexEntry } from './changes.ts'
 import { removeFile, stateOf } from './file-state.ts'
 
 const NO_FILE = 'none'
 const NUL = Buffer.from('\0')
 const isAbsent = (mode: string): boolean => /^0+$/.test(mode)
 
-/** The index as the commit has it: only entries that differ are written. */
-const resetIndex = async (git: Git, root: string, { staged, announced }: Changes): Promise<void> => {
+/** What the commit has at every path that is tracked. */
+const inCommit = ({ staged, unstaged, announced, vanished }: Changes): readonly IndexEntry[] => {
+  const key = (path: Buffer): string => path.toString('latin1')
+  const nothing = new Set([...announced, ...vanished].map(key))
+  // What is staged as well stands last: there the index is not what the commit is.
   const entries = [
+    ...unstaged.map((entry) => (nothing.has(key(entry.path)) ? { ...entry, mode: '0' } : entry)),
     ...staged.map(({ headMode, headId, path }) => ({ mode: headMode, id: headId, path })),
-    ...announced.map(({ path, noId }) => ({ mode: '0', id: noId, path })),
   ]
+  return [...new Map(entries.map((entry) => [key(entry.path), entry])).values()]
+}
+
+/**
+ * The index as the commit has it, only at these paths. Git forgets with it what it knew of the files: those that were
+ * restored before a run was cut off, with another size than once (filters), are found to be the same.
+ */
+const resetIndex = async (git: Git, root: string, entries: readonly IndexEntry[]): Promise<void> => {
   if (entries.length === 0) return
   const input = Buffer.concat(
     entries.flatMap(({ mode, id, path }) => [
-      Buffer.from(`${isAbsent(mode) ? '0' : mode} ${id}\t`),
+      Buffer.from(isAbsent(mode) ? `0 ${'0'.repeat(id.length)}\t` : `${mode} ${id}\t`),
       path,
       NUL,
     ]),
@@ -25,19 +36,12 @@ const resetIndex = async (git: Git, root: string, { staged, announced }: Changes
   await git.run(['update-index', '-z', '--index-info'], { cwd: root, input, changes: true })
 }
 
-/** The files that the commit has at these paths, written again. */
-const restore = async (git: Git, root: string, { staged, unstaged, announced }: Changes): Promise<void> => {
-  const absent = [
-    ...staged.filter(({ headMode }) => isAbsent(headMode)).map(({ path }) => path),
-    ...announced.map(({ path }) => path),
-  ]
-  const notInCommit = new Set(absent.map((path) => path.toString('latin1')))
-  const paths = [...staged.map(({ path }) => path), ...unstaged].filter(
-    (path) => !notInCommit.has(path.toString('latin1')),
-  )
+/** The files that the commit has at these paths, written again; the index takes note of how they are now. */
+const restore = async (git: Git, root: string, entries: readonly IndexEntry[]): Promise<void> => {
+  const paths = entries.filter(({ mode }) => !isAbsent(mode)).map(({ path }) => path)
   if (paths.length === 0) return
   const input = Buffer.concat(paths.flatMap((path) => [path, NUL]))
-  await git.run(['checkout-index', '-q', '-f', '-z', '--stdin'], { cwd: root, input, changes: true })
+  await git.run(['checkout-index', '-q', '-f', '-u', '-z', '--stdin'], { cwd: root, input, changes: true })
 }
 
 /**
@@ -61,8 +65,9 @@ export const cleanChanges = async (git: Git, { from, to }: CarryPaths): Promise<
       )
     await removeFile(from, path)
   }
-  await resetIndex(git, from, changes)
-  await restore(git, from, changes)
+  const entries = inCommit(changes)
+  await resetIndex(git, from, entries)
+  await restore(git, from, entries)
   await refresh()
   if (!isClean(await changesOf(git, from)))
     throw new BridgeError('uncarried_changes', `${from} is not clean after its changes were taken out.`)

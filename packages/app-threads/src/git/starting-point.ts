@@ -2,6 +2,7 @@ import { join, relative } from 'node:path'
 import { BridgeError } from '@codex-thread-bridge/core/contract'
 import { checkGitFiles, sourceCheckout, type Git, type SourceCheckout } from '@codex-thread-bridge/core/git'
 import type { StartingState } from '../create-target.ts'
+import { changesToCarry } from './carry.ts'
 
 /** What a worktree is made from. */
 export interface StartingPoint {
@@ -101,7 +102,7 @@ const ofBranch = async (
 
 /**
  * What a worktree is made from, for a directory in the source. Reads only.
- * @throws BridgeError unknown_revision, git_*
+ * @throws BridgeError unknown_revision, uncarried_changes, git_*
  */
 export const startingPoint = async (
   git: Git,
@@ -114,8 +115,9 @@ export const startingPoint = async (
   if (state?.type === 'branch') return { ...common, ...(await ofBranch(git, source.root, state)) }
   if (state === undefined) return { ...common, revision: await defaultCommit(git, source.root) }
   const head = await commitOf(git, source.root, 'HEAD')
-  if (head !== undefined) return { ...common, revision: head }
-  throw noCommit(source.root)
+  if (head === undefined) throw noCommit(source.root)
+  await changesToCarry(git, source.root)
+  return { ...common, revision: head }
 }
 
 /** A directory in a checkout, by its path from another one's root. */

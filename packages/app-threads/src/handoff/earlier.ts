@@ -1,7 +1,7 @@
 import { BridgeError, type MutationContext } from '@codex-thread-bridge/core/contract'
 import type { OperationsPort } from '@codex-thread-bridge/core/host'
 import type { Receipt } from '@codex-thread-bridge/core/ledger'
-import { forkOf, HANDOFF, isOver, journalOf, type Journal } from './journal.ts'
+import { forkOf, HANDOFF, hasMoved, isOver, journalOf, type Journal } from './journal.ts'
 
 /** A handoff of the same thread that was cut off, and what is left of it. */
 export interface Earlier {
@@ -42,10 +42,24 @@ export const earlierHandoff = async (
   operations: OperationsPort,
   threadId: string,
 ): Promise<Earlier | undefined> => {
-  const [newest] = handoffsOf(ctx, threadId)
+  // One without a journal was refused before it did anything.
+  const newest = [...handoffsOf(ctx, threadId)].find((receipt) => journalOf(receipt) !== undefined)
   if (newest === undefined || newest.status === 'accepted') return undefined
   const known = newest.status === 'outcome_unknown' ? await operations.reconcile(newest.requestId) : newest
   const journal = journalOf(known)
   if (journal === undefined || isOver(journal.stage) || known.status === 'accepted') return undefined
   return { journal, fork: forkOf(known), followedUp: mayBeSent(known) }
+}
+
+/** The handoff that has moved a thread away: its id and the thread that goes on, where a receipt tells them. */
+export const pastHandoff = (
+  ctx: Receipts,
+  threadId: string,
+): { readonly operationId: string; readonly threadId: string } | undefined => {
+  for (const receipt of handoffsOf(ctx, threadId)) {
+    const [journal, fork] = [journalOf(receipt), forkOf(receipt)]
+    if (journal !== undefined && hasMoved(journal.stage) && fork !== undefined)
+      return { operationId: receipt.requestId, threadId: fork }
+  }
+  return undefined
 }

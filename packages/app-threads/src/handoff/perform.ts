@@ -13,6 +13,7 @@ import { cleanChanges } from '../git/clean.ts'
 import { directoryIn } from '../git/starting-point.ts'
 import { makeWorktree, worktreePath } from '../git/worktree.ts'
 import { behind, checkDestination, fastForward, takeBack } from './checkout.ts'
+import { notCleaned } from './not-cleaned.ts'
 import { forkOf, hasMoved, type Journal, type Stage } from './journal.ts'
 import type { Plan } from './plan.ts'
 
@@ -165,7 +166,7 @@ export class Handoff {
       })
       return undefined
     } catch (error) {
-      return `The thread has moved, but not all could be taken out of ${this.#journal.from}: ${asBridgeError(error).message}`
+      return notCleaned(this.#paths, error)
     }
   }
 
