@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { TransportError } from '@codex-thread-bridge/core/contract'
 import type { Method } from '@codex-thread-bridge/core/protocol'
-import { poll, startWorld, testedVersions, type World } from '@codex-thread-bridge/test-fixtures'
+import { poll, startWorld, testedVersions, textAt, type World } from '@codex-thread-bridge/test-fixtures'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freshId, startBridge, type Bridge } from './bridge.ts'
 
@@ -27,6 +28,14 @@ describe.each(testedVersions)('when App Server %s is killed', (version) => {
     bridge.call('create_thread', { request_id: freshId('create'), cwd: world.cwd, ...more })
   const send = (thread_id: string, message: string, request_id = freshId('send')) =>
     bridge.call('send_message_to_thread', { request_id, thread_id, message })
+  /** The App Server answers a moment before what it was told is in the file of the thread. */
+  const written = async (threadId: string): Promise<void> => {
+    const client = await world.openClient()
+    const path = textAt(await client.call('thread/read', { threadId }), 'thread.path')
+    await poll(() => readFileSync(path, 'utf8').includes('"thread_settings_applied"'), {
+      what: 'the settings to be in the rollout',
+    })
+  }
   const crash = async (): Promise<void> => {
     await world.appServer.kill()
     await world.appServer.restart()
@@ -40,6 +49,7 @@ describe.each(testedVersions)('when App Server %s is killed', (version) => {
   ])('an empty %s %s thread comes back as it was and can be messaged', async (_titled, sandbox, more) => {
     const created = await create(more)
     expect(created).toMatchObject({ status: 'accepted', durable: true, restartSafe: true })
+    await written(created.threadId ?? '')
     await crash()
     const sent = await send(created.threadId ?? '', 'after the crash')
     expect(sent).toMatchObject({

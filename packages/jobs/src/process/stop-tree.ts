@@ -106,5 +106,9 @@ export const stopLeftovers = async (
   if (pid === null || startTime === null || bootId !== processOwner().bootId) return nothing
   // Without an exit code endedAt is when somebody noticed.
   const leftSince = exitCode === null || endedAt === null ? -Infinity : endedAt
-  return stopTree({ jobId, pid, startTime, leftSince }, { stopSignal: 'SIGTERM', graceMs })
+  const job = { jobId, pid, startTime, leftSince }
+  // The wrapper, which has just written how the CLI ended, is nothing that the job has left behind.
+  const { wrapper } = await jobTree(job)
+  if (wrapper !== undefined) await allGone([wrapper], WRAPPER_MS)
+  return stopTree(job, { stopSignal: 'SIGTERM', graceMs })
 }
