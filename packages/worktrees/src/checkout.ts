@@ -6,6 +6,7 @@ import {
   inspectWorktree,
   judgeSource,
   localCommit,
+  lockReason,
   registeredWorktree,
   reserveDestination,
   sourceCheckout,
@@ -16,7 +17,7 @@ import {
 } from '@codex-thread-bridge/core/git'
 import type { Method } from '@codex-thread-bridge/core/protocol'
 import { Value } from 'typebox/value'
-import { exists, lockReason, lookAtCheckout } from './look-at-checkout.ts'
+import { exists, lookAtCheckout } from './look-at-checkout.ts'
 import { enter } from './phase.ts'
 import { recoveryOf } from './recovery.ts'
 import { accessOf, type Input } from './worktree-input.ts'

@@ -2,6 +2,7 @@ import { BridgeError } from '@codex-thread-bridge/core/contract'
 import {
   inspectWorktree,
   lockedWorktree,
+  lockReason,
   registeredWorktree,
   type Git,
   type InspectedWorktree,
@@ -20,9 +21,6 @@ export interface Found {
 interface Looking {
   readonly signal?: AbortSignal
 }
-
-/** The lock of a launch's worktree. */
-export const lockReason = (requestId: string): string => `codex-thread-bridge ${requestId}`
 
 const isDirectory = (path: string): Promise<boolean> =>
   lstat(path).then(

@@ -62,7 +62,8 @@ function* rawEntries(answer: Buffer): Generator<RawEntry> {
 
 const RAW = ['--raw', '-z', '--no-renames', '--no-abbrev', '--ignore-submodules=dirty']
 
-const key = (path: Buffer): string => path.toString('latin1')
+/** A path's bytes as a key: it need not be text. */
+export const key = (path: Buffer): string => path.toString('latin1')
 
 /** The entries whose path is, or is not, among others. */
 const among = (entries: readonly RawEntry[], others: readonly RawEntry[], wanted: boolean): RawEntry[] => {

@@ -1,7 +1,7 @@
 import { BridgeError } from '@codex-thread-bridge/core/contract'
 import type { Git } from '@codex-thread-bridge/core/git'
 import type { CarryPaths } from './carry.ts'
-import { changesOf, isClean, pathsOf, type Changes, type IndexEntry } from './changes.ts'
+import { changesOf, isClean, key, pathsOf, type Changes, type IndexEntry } from './changes.ts'
 import { removeFile, stateOf } from './file-state.ts'
 
 const NO_FILE = 'none'
@@ -10,7 +10,6 @@ const isAbsent = (mode: string): boolean => /^0+$/.test(mode)
 
 /** What the commit has at every path that is tracked. */
 const inCommit = ({ staged, unstaged, announced, vanished }: Changes): readonly IndexEntry[] => {
-  const key = (path: Buffer): string => path.toString('latin1')
   const nothing = new Set([...announced, ...vanished].map(key))
   // What is staged as well stands last: there the index is not what the commit is.
   const entries = [

@@ -7,6 +7,7 @@ import {
   checkDestination,
   checkOut,
   inspectWorktree,
+  lockReason,
   reserveDestination,
   type Git,
   type Reservation,
@@ -40,8 +41,6 @@ export const worktreePath = async (
   return join(await realpath(parent), digest(requestId))
 }
 
-const reasonOf = (requestId: string): string => `codex-thread-bridge ${requestId}`
-
 /**
  * Makes the worktree of a request, each act a step of its receipt; it stays locked until a person removes it.
  * @throws BridgeError git_*, destination_*, uncarried_changes: what was made is kept, and told in the receipt
@@ -69,7 +68,7 @@ export const makeWorktree = async (
     async () => {
       await checkDestination(path)
       const reserved = await reserveDestination(path)
-      const reason = reasonOf(ctx.receipt.requestId)
+      const reason = lockReason(ctx.receipt.requestId)
       await addWorktree(git, { source, destination: reserved, revision, reason })
       return reserved
     },

@@ -13,6 +13,7 @@ export {
   type InspectedWorktree,
   inspectWorktree,
   lockedWorktree,
+  lockReason,
   type NewWorktree,
   type RegisteredWorktree,
   registeredWorktree,

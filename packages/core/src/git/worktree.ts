@@ -93,6 +93,9 @@ export const registeredWorktree = async (
 ): Promise<RegisteredWorktree | undefined> =>
   registeredAt(await recordsOf(git, source.root, looking), destination)
 
+/** The reason of the lock by which the worktree of a request is known. */
+export const lockReason = (requestId: string): string => `codex-thread-bridge ${requestId}`
+
 /** What the source repository has on record under the reason of a lock, wherever it is. */
 export const lockedWorktree = async (
   git: Git,

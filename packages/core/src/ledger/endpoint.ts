@@ -64,6 +64,9 @@ export const ledgerFileName = (path: string): string => fileNameOf(sha256(path))
 /** The file name of the ledger of an App Server, the same for every path that leads to its socket. */
 export const ledgerNameOf = (socketPath: string): string => fileNameOf(endpointOf(socketPath).digest)
 
+/** Whether a file of a state directory is named as the ledger of some App Server. */
+export const isLedgerName = (name: string): boolean => /^operations-[0-9a-f]{16}\.sqlite3$/.test(name)
+
 const fileNameOf = (digest: string): string => `operations-${digest.slice(0, 16)}.sqlite3`
 
 /**

@@ -1,4 +1,4 @@
-export { defaultStateDir, endpointIdentity, ledgerFileName } from './endpoint.ts'
+export { defaultStateDir, endpointIdentity, isLedgerName, ledgerFileName } from './endpoint.ts'
 export { fileSystemKind, type FileSystemKind } from './file-system.ts'
 export {
   canonicalJson,

@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 import { asBridgeError, BridgeError } from '@codex-thread-bridge/core/contract'
 import {
+  isLedgerName,
   isPrivateDirectory,
   ledgerPlace,
   openLedger,
@@ -36,9 +37,7 @@ export class NoLedger extends BridgeError {
 
 /** The ledgers of other App Servers in the same directory. */
 const otherServers = (path: string): readonly string[] =>
-  existsSync(dirname(path))
-    ? readdirSync(dirname(path)).filter((name) => /^operations-[0-9a-f]{16}\.sqlite3$/.test(name))
-    : []
+  existsSync(dirname(path)) ? readdirSync(dirname(path)).filter(isLedgerName) : []
 
 /** What is missing where anybody could put it is told of as an opening would: the place is not private. */
 const requireOne = (path: string, files: readonly string[]): void => {
